@@ -19,6 +19,9 @@ check:
     {{python}} -m ruff check .
     {{python}} -m ruff format --check .
     {{python}} -m mypy
+    {{python}} docs/check_prose.py
+    .venv/bin/codespell
+    .venv/bin/proselint --config .proselintrc.json check README.md CHANGELOG.md docs
 
 # The default test run: offline, minutes.
 test:

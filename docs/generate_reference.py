@@ -112,13 +112,15 @@ def commands(
 
 
 def _members(group: click.Group, context: click.Context) -> Iterator[click.Command]:
-    """Yield the commands of a group; ``reproduce`` from its source, where it is."""
+    """Yield the commands of a group; those of experiments from their source."""
     from mondegreen.cli.main import cli
     from mondegreen_experiments.command import reproduce
+    from mondegreen_experiments.compare.command import benchmark
 
+    ours = {each.name: each for each in (benchmark, reproduce)}
     for name in group.list_commands(context):
-        is_ours = group is cli and name == reproduce.name
-        found = reproduce if is_ours else group.get_command(context, name)
+        is_ours = group is cli and name in ours
+        found = ours[name] if is_ours else group.get_command(context, name)
         if found is not None:
             yield found
 

@@ -88,7 +88,7 @@ def test_a_worker_that_is_free_gets_the_next_batch(monkeypatch):
 def test_workers_compute_with_one_thread_each_and_the_parent_as_before(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
-    with parallel._workers(make_privatizer(), 1, SPAWN):
+    with parallel.start_workers(make_privatizer(), 1, SPAWN):
         (worker,) = multiprocessing.active_children()
         path = Path(f"/proc/{worker.pid}/environ")
         wait_until(lambda: path.read_bytes().strip(b"\0"))  # it has begun

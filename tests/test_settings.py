@@ -85,7 +85,7 @@ def operate_with_presidio():
 
 def send_to_spark():
     pytest.importorskip("pyspark")
-    from mondegreen.integrations.spark import _settings
+    from mondegreen.integrations.spark.release import _settings
 
     _settings({"epsilon": EPSILON})
 

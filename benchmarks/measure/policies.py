@@ -8,7 +8,8 @@ developed); two annotated sets, both of which the policy was developed on. Every
 is one draw. Sensitive words are one frozen list for all settings
 (``mondegreen.attacks.sensitive``). The attacker has the training part as a corpus.
 Classifiers were trained on clear text. Writes results/policies.json after each row; a
-run that was stopped goes on where it was.
+run that was stopped goes on where it was. Rows of a policy whose lists have changed
+since are measured again; the other mechanisms do not depend on the lists.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ QUERIES: Final = 500
 RANKS: Final = (1, 10, 50)
 HIDE_AMONG: Final = (100, 1_000, 1_000_000)  # the last one: each class one group
 SLOW_SETS: Final = ("insurance", "banking77")
+GROUPED: Final = ("news", "tweets", "insurance", "clinc150")
 HELD: Final = 500  # texts of the corpus that weigh two language models
 
 
@@ -401,9 +403,9 @@ def sets_of(setting: Setting) -> tuple[str, ...]:
     return (*SLOW_SETS, *ANNOTATED)
 
 
-def by_group_size() -> list[dict[str, Any]]:
-    """What the reader recovers of insurance questions as groups grow."""
-    collection = COLLECTIONS["insurance"]
+def by_group_size(name: str) -> list[dict[str, Any]]:
+    """What the reader recovers of a collection as groups grow."""
+    collection = COLLECTIONS[name]
     batch = tokenize(collection.texts(collection.test)[:QUERIES])
     found = []
     for least in HIDE_AMONG:
@@ -418,14 +420,27 @@ def by_group_size() -> list[dict[str, Any]]:
     return found
 
 
+def is_valid(key: str, last: dict[str, Any]) -> bool:
+    """Whether a row of the last results is of the lists that are shipped now."""
+    policy = key.partition("|")[0]
+    return (
+        policy == "all"
+        or last["policies"][policy]["digest"] == load_policy(policy).digest
+    )
+
+
 class Results:
     """The rows so far, written after each one."""
 
     def __init__(self) -> None:
         self._path = machine.RESULTS / "policies.json"
         self.rows: dict[str, dict[str, Any]] = {}
+        self.earlier: dict[str, dict[str, Any]] = {}
         if self._path.exists() and "--fresh" not in sys.argv:
-            self.rows = json.loads(self._path.read_text("utf-8"))["rows"]
+            last = json.loads(self._path.read_text("utf-8"))
+            self.earlier = last.get("earlier", {})
+            for key, row in last["rows"].items():
+                (self.rows if is_valid(key, last) else self.earlier)[key] = row
 
     def add(self, setting: Setting, name: str, found: dict[str, Any]) -> None:
         """Add figures of a setting on a set."""
@@ -434,8 +449,11 @@ class Results:
         print(setting.key, name, *found, flush=True)
 
     def write(self, **more: Any) -> None:
-        """Write all rows."""
-        result = {"machine": machine.describe(), **about(), "rows": self.rows, **more}
+        """Write all rows; those of earlier lists until they are measured again."""
+        whole = {key for key, row in self.rows.items() if {*ANNOTATED} <= row.keys()}
+        earlier = {key: row for key, row in self.earlier.items() if key not in whole}
+        rows = {"rows": self.rows, "earlier": earlier}
+        result = {"machine": machine.describe(), **about(), **rows, **more}
         self._path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 
 
@@ -452,7 +470,7 @@ def main() -> None:
             link = linked(setting, name, release)
             attack = attacked(setting, name, release)
             results.add(setting, name, {"attack": attack, "linkage": link})
-    results.write(by_group_size=by_group_size())
+    results.write(by_group_size={name: by_group_size(name) for name in GROUPED})
 
 
 if __name__ == "__main__":

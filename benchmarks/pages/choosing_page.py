@@ -85,7 +85,7 @@ def table() -> Table:
     header = [
         "epsilon",
         "unchanged",
-        "one of the ten next likeliest words",
+        "one of the ten next most likely words",
         "nats, median nearest neighbour",
         "nats, any two words",
     ]

@@ -33,7 +33,7 @@ def leak() -> Table:
 
 def learned() -> Table:
     """What a reader gains who learns from the largest release of a kind."""
-    rows, models = [], {"embedded": "`english`", "kind": "of the kind"}
+    rows, models = [], {"embedded": "`english`", "kind": "in-domain"}
     for model, (data, name) in product(models, SETS.items()):
         found = [row for key, row in gains() if key[:2] == [data, model]]
         if not found:
@@ -83,7 +83,7 @@ def _change(row: dict, key: str, digits: str) -> str:
 def weights() -> Table:
     """Accuracy and perplexity of what is printed, by the weight of the model."""
     result = json.loads((machine.RESULTS / "learning_reader.json").read_text())["rows"]
-    rows, models = [], {"embedded": "`english`", "kind": "of the kind"}
+    rows, models = [], {"embedded": "`english`", "kind": "in-domain"}
     for data, model in product(WEIGHED, models):
         found = {
             weight: result.get(f"{data}|{model}|{weight}|weighted") for weight in W

@@ -26,7 +26,9 @@ READINGS: Final = ("names", "sensitive --open health")
 PROMPTS: Final = "the twenty prompts"
 
 VERDICTS: Final = machine.ROOT / "benchmarks" / "measure" / "policy_verdicts.txt"
-VERDICTS_DIGEST: Final = "2364a021703a7f74"
+LARGEST: Final = 10**6  # each class one group
+CLASSES: Final = 8
+VERDICTS_DIGEST: Final = "dcf0e7e009004c95"
 
 
 def load(name: str) -> dict[str, Any]:
@@ -45,12 +47,16 @@ def _name(key: str) -> str:
 
 
 def rows() -> list[tuple[str, dict[str, Any]]]:
-    """The settings that were measured on all sets, for people, in a fixed order."""
-    found = []
-    for key, row in load("policies")["rows"].items():
+    """The settings that were measured on all sets, for people, in a fixed order.
+
+    A star marks those that were measured with earlier lists alone.
+    """
+    found, results = [], load("policies")
+    whole = {k: row for k, row in results["rows"].items() if {*ANNOTATED} <= row.keys()}
+    for key, row in {**results["earlier"], **whole}.items():
         policy, mechanism, epsilon, _ = key.split("|")
         is_policy = policy != "all"
-        name = _name(key)
+        name = _name(key) + ("" if key in whole else " \\*")
         if mechanism in ("urr", "krr", "tree") and row.keys() >= {*ANNOTATED}:
             order = (not is_policy, policy != "sensitive", mechanism != "urr")
             found.append(((*order, float(epsilon) if is_policy else 0.0), name, row))
@@ -182,21 +188,37 @@ def units() -> Table:
     return Table(header, body)
 
 
-def groups() -> str:
-    """What larger groups change, in a sentence."""
-    found = load("policies")
-    first, *_, last = found["by_group_size"]
-    classes = found["rows"][DEFAULT]["insurance"]["attack"]["by_class"]
-    said = [
-        f"{100 * classes[name]['value']:.0f} % of {classes[name]['n']} {words}"
-        for name, words in (("health", "words for health"), ("occupation", "jobs"))
+def groups() -> Table:
+    """What larger groups change: the share that the reader recovers of each set."""
+    found = load("policies")["by_group_size"]
+    sizes = [each["hide_among"] for each in next(iter(found.values()))]
+    header = [
+        f"{size:,} words at least" if size < LARGEST else "one group for each class"
+        for size in sizes
     ]
-    return (
-        f"In insurance questions the reader recovers {' and '.join(said)}. "
-        f"Groups of at least {first['hide_among']} words let it recover "
-        f"{_share(first['value'])} of {first['n']} sensitive words, and one group for "
-        f"each class {_share(last['value'])}.\n"
-    )
+    body = [
+        [name, f"{rows[0]['n']:,}", *(_share(each["value"]) for each in rows)]
+        for name, rows in found.items()
+    ]
+    return Table(["set", "sensitive words", *header], body)
+
+
+def kinds() -> Table:
+    """What the reader recovers by class under the default, all sets together."""
+    sums: dict[str, list[float]] = {}
+    for name in COLLECTIONS:
+        attack = load("policies")["rows"][DEFAULT][name]["attack"]
+        for kind, of in attack["by_class"].items():
+            count = sums.setdefault(kind, [0.0, 0.0])
+            count[0] += of["value"] * of["n"]
+            count[1] += of["n"]
+    total = sum(hits for hits, _ in sums.values())
+    ranked = sorted(sums.items(), key=lambda each: -each[1][0])[:CLASSES]
+    body = [
+        [kind, f"{n:,.0f}", _share(hits / n), f"{100 * hits / total:.0f} %"]
+        for kind, (hits, n) in ranked
+    ]
+    return Table(["class", "words", "recovered", "of all that is recovered"], body)
 
 
 def context() -> Table:
@@ -365,6 +387,7 @@ TABLES = {
     "tells": tells,
     "implicit": implicit,
     "slow": slow,
+    "kinds": kinds,
     "hidden": hidden,
     "groups": groups,
     "use": use,

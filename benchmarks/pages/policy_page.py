@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 import mondegreen as mg
 from benchmarks import machine
+from benchmarks.pages.draws import RULE, draw_median
 from benchmarks.pages.page import Table, fill, filled
 from benchmarks.pages.policies_page import COLLECTIONS, DEFAULT, load
 from mondegreen.cli.main import cli
@@ -28,9 +29,7 @@ TEXTS: Final = (
     "Write a polite email to my babysitter about the broken heating.",
     "They lost my passport and charged my card 0323-0800-7681-2681 twice.",
 )
-EXAMPLE: Final = (
-    "My card 4711 was charged twice, and Anna Okonkwo in Leeds has my passport."
-)
+EXAMPLE: Final = "Dr. Okonkwo in Leeds told my mother on Friday that she has diabetes."
 STORY: Final = "I was arrested for drunk driving in Boston."
 PHRASES: Final = ("passed away", "came out", "behind bars")
 SHOWN: Final = ["diabetes", "May", "anna@example.org", "4711"]
@@ -45,9 +44,19 @@ _LOOK_ALIKE: Final = str.maketrans("aceiopxyABEHKMOPTX", "асеіорхуАВЕ
 
 
 def example() -> str:
-    """A text and its release, for the README."""
-    rows = [[EXAMPLE, release("sensitive", [EXAMPLE])[0]]]
-    return str(Table(["in", f"out (seed {SEED})"], rows, text_columns=(1,)))
+    """A text and the median of its releases, for the README."""
+    law, tree = mg.mechanism("urr", epsilon=12.0), mg.mechanism("tree", epsilon=10.0)
+    ways = {
+        "after, `--epsilon 12`": mg.Privatizer(law),
+        "after, `--policy names --epsilon 12`": mg.Privatizer(law, policy="names"),
+        "after, `--policy all --epsilon 10 --read sentence`": mg.Privatizer(
+            tree, read="sentence", case="truecase"
+        ),
+    }
+    rows = [["before", EXAMPLE]]
+    rows += [[name, draw_median(each, EXAMPLE)] for name, each in ways.items()]
+    table = Table(["", "text"], rows, text_columns=(1,))
+    return f"{table}\nReal output. Each line is {RULE}.\n"
 
 
 def recovered() -> str:

@@ -83,7 +83,7 @@ def insurance() -> Table:
     columns = {
         "none": "raw",
         "sentence": "read",
-        "sentence, model of the kind": "read, model of the kind",
+        "sentence, in-domain model": "read, in-domain model",
     }
     rows = [[k, *(row.get(c, "–") for c in columns)] for k, row in cells.items()]
     return Table(["question", *columns.values()], rows)

@@ -18,7 +18,7 @@ def load() -> Table:
         "a second": f"{each['requests_a_second']:.0f}",
         "p50, ms": f"{each['p50_ms']:.0f}",
         "p99, ms": f"{each['p99_ms']:.0f}",
-        "texts in clear": str(each["texts_in_clear"]),
+        "texts sent unchanged": str(each["texts_in_clear"]),
         "history drawn again": str(each["changed_history"]),
         "equal noise": str(each["equal_noise"]),
         "lost without an error": str(each["lost"]),

@@ -13,7 +13,7 @@ NAME: Final = "benchmark-equal"
 ABSENT: Final = "Not measured yet.\n"
 EPSILON: Final = "epsilon"
 READ: Final = "accuracy_read"
-"""The same after each released word was replaced by its likeliest input."""
+"""The same after each released word was replaced by its most likely input."""
 
 FEW: Final = 4
 """Mechanisms that a sentence names."""
@@ -30,7 +30,7 @@ def equal_reader(rows: Sequence[Row]) -> str:
     y = _measure(row)
     parts = [
         f"`{y}` with its interval of 95 %, the same after each released word was "
-        "replaced by its likeliest input, which costs no epsilon, and the epsilon, "
+        "replaced by its most likely input, which costs no epsilon, and the epsilon, "
         f"where a reader recovers that share of the words{_missing(row)}. What else "
         "was measured, and other senses of equal: "
         "[reproductions-equal.csv](data/reproductions-equal.csv).\n"

@@ -34,6 +34,12 @@ VERDICTS: Final = {
 NUMBERS: Final = {HOLDS: "agrees", FAILS: "**differs**", UNTOLD: "*cannot be told*"}
 """How the verdicts are written: of claims, and of numbers."""
 
+MANY: Final = 4
+"""Numbers of a paper that stand beside a claim; of more, how many and how large."""
+
+AXES_OF: Final = "benchmark-axes"
+"""The experiment on orders at equal words and equal readers."""
+
 LONGEST: Final = 60
 """Rows of a table of the page; the data have all."""
 
@@ -145,8 +151,30 @@ def _judged(row: Row, claim: Row) -> list[str]:
 
 def _printed(claim: Row) -> str:
     """The paper's numbers, and what the test of the claim gives for them."""
-    cells = [f"{v:g}" for each in claim["printed"] for v in each["measures"].values()]
-    return f"{', '.join(cells)}: {figure(claim['printed_margin'])}" if cells else "–"
+    known = [v for each in claim["printed"] for v in each["measures"].values()]
+    if not known:
+        return "–"
+    cells = ", ".join(f"{value:g}" for value in known)
+    if len(known) > MANY:
+        cells = f"{len(known)} numbers, {min(known):g} to {max(known):g}"
+    return f"{cells}: {figure(claim['printed_margin'])}"
+
+
+def orders() -> str:
+    """Which of two mechanisms leaves more accuracy, by what is set equal."""
+    row = next((each for each in stored.load() if each["recipe"] == AXES_OF), None)
+    if row is None:
+        return "Not measured yet.\n"
+    found: dict[str, dict[str, str]] = {}
+    for claim in row["claims"]:
+        order, _, axis = str(claim["claim"]).partition(" at equal ")
+        margin = claim["margin"]
+        told = f" {stored.ours(margin)}" if margin is not None else ""
+        found.setdefault(order, {})[axis] = f"{VERDICTS[claim['verdict']]}{told}"
+    names = list(dict.fromkeys(axis for each in found.values() for axis in each))
+    lines = [[order, *(each[name] for name in names)] for order, each in found.items()]
+    header = ["order", *(f"equal {name}" for name in names)]
+    return str(Table(header, lines, tuple(range(1, len(header)))))
 
 
 def regression() -> Table:
@@ -290,12 +318,17 @@ def measured_on() -> str:
 
 TABLES: Final = {
     "in short": in_short,
-    "equal reader": lambda: equal_reader(stored.load()),
-    "overview": overview,
+    "orders": orders,
     "measured on": measured_on,
     "papers": papers,
+}
+DETAILS: Final = {
+    "overview": overview,
+    "equal reader": lambda: equal_reader(stored.load()),
     "regression": regression,
 }
+"""Tables of the page of experiments, besides these themselves."""
+
 DATA: Final = {
     "reproductions.csv": stored.numbers,
     "reproductions-claims.csv": stored.judged,
@@ -312,7 +345,7 @@ def main() -> None:
     for name, chart in drawn.items():
         (ASSETS / name).write_bytes(picture(chart, follows_theme=True))
     fill(PAGE, TABLES, DATA)
-    fill(EXPERIMENTS, {"experiments": experiments})
+    fill(EXPERIMENTS, {**DETAILS, "experiments": experiments})
 
 
 if __name__ == "__main__":

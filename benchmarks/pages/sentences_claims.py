@@ -18,7 +18,7 @@ from benchmarks.pages.sentences_rows import (
     rows_of,
 )
 
-MODELS: Final = {"embedded": "embedded", "kind": "of the kind"}
+MODELS: Final = {"embedded": "embedded", "kind": "in-domain"}
 WANTED: Final = {
     ("reviews", "kind"): 0.82,
     ("news", "kind"): 0.82,

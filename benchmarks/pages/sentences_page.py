@@ -43,7 +43,7 @@ PARTS: Final = {
     "clear": "clear",
     "raw": "raw release",
     "embedded": "embedded model",
-    "kind": "model of the kind",
+    "kind": "in-domain model",
 }
 
 
@@ -56,7 +56,7 @@ def of_what() -> str:
     names = " and ".join(f"`{each[:12]}`" for each in found["trees"])
     model = found["language"][:12]
     return (
-        f"The trees are {names}, of which the second is *families*; the embedded model "
+        f"The trees are {names}; the second is *families*. The embedded model "
         f"is `{model}`.{other}\n"
     )
 
@@ -104,7 +104,7 @@ def default() -> Table:
 
 
 def families() -> Table:
-    """The default of both trees of the package, decoded by a model of the kind."""
+    """The default of both trees of the package, decoded by an in-domain model."""
     header = ["texts", "tree", "words recovered", "accuracy", "cosine"]
     header += ["perplexity, of clear", "nats told a word", "worst word", "above 0.6"]
     found, lines = load(), []

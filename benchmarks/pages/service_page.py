@@ -13,7 +13,7 @@ HEADER = [
     "requests/s",
     "p50, ms",
     "p99, ms",
-    "texts in clear",
+    "texts sent unchanged",
     "words unchanged",
     "equal noise",
     "lost without an error",

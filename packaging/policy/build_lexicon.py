@@ -4,9 +4,10 @@
 
 reads, beside this file: ``reviewed_*.tsv`` (10,000 words read one by one),
 ``overrides.tsv`` (corrections of them), ``kinds.txt`` (classes and forms of words, read
-by hand), ``not_printed.txt`` (words that are inputs alone), ``case_counts.tsv`` (how
-openly licensed text writes each word) and ``sources/`` (lists of names and places); and
-WordNet 3.0 as two tables. It writes ``src/mondegreen/policy/data/english.policy``.
+by hand), ``not_printed.txt`` (words that are inputs alone), ``counted.txt`` (ordinary
+words that were sensitive before), ``case_counts.tsv`` (how openly licensed text
+writes each word) and ``sources/`` (lists of names and places); and WordNet 3.0 as two
+tables. It writes ``src/mondegreen/policy/data/english.policy``.
 """
 
 import argparse
@@ -154,6 +155,12 @@ FIRST_UNRANKED, UNRANKED = 20, 1000
 SPARE = 8
 """One of so many surnames is printed for names of unknown kind instead."""
 
+INFLECTED = 10
+"""An inflection of an ordinary word is ordinary if public text has it so often."""
+
+INFLECTED_CLASSES = ("rest", "activity", "product", "nature", "food", "home")
+"""Classes by the dictionary that an inflection of an ordinary word may have."""
+
 UNPRINTED = ("sexuality",)
 """Classes of which no word is printed: next to "daughter" each would insult."""
 
@@ -216,6 +223,13 @@ def read_not_printed() -> frozenset[str]:
     """Read the words that hide like others, but are never printed."""
     lines = (HERE / "not_printed.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(w for line in lines if line[:1] != "#" for w in line.split())
+
+
+def read_counted() -> dict[str, list[str]]:
+    """Read the words that were sensitive in earlier lists, by their class there."""
+    text = (HERE / "counted.txt").read_text(encoding="utf-8")
+    lists = re.findall(r"^\[(\w+)\]\n([^\[]*)", text, flags=re.MULTILINE)
+    return {kind: words.split() for kind, words in lists}
 
 
 def read_counts() -> dict[str, tuple[int, ...]]:
@@ -331,12 +345,15 @@ class Dictionary:
             is_noun_or_adjective = first in "an"
             mark = self.participle(word) if is_noun_or_adjective else None
             return word, mark or {"n": "s", "v": "b", "a": "j", "r": "r"}[first]
+        return next(self.bases(word), (word, "x"))
+
+    def bases(self, word: str) -> Iterator[tuple[str, str]]:
+        """What a word may be a regular inflection of, and its form, likeliest first."""
         for ending, cut, forms in ENDINGS:
             if word.endswith(ending):
                 for base in _stems(word, ending, cut):
                     if mark := self._form(base, forms):
-                        return base, mark
-        return word, "x"
+                        yield base, mark
 
     def _form(self, base: str, forms: str) -> str | None:
         """The first of some forms whose part of speech is usual for a lemma."""
@@ -408,8 +425,9 @@ class Material:
         self.banned = never_printed()
         self.inputs = self.banned | read_not_printed() | inputs
         lists = (self.first_names, self.surnames, self.places, self.organizations)
-        others = {*self.reviewed, *self.kinds}.union(*lists) - set(words)
-        self.words = [*words, *sorted(others)]
+        others = {*self.reviewed, *self.kinds}.union(*lists)
+        others.update(filter(self.is_inflection, self.counts))
+        self.words = [*words, *sorted(others.difference(words))]
 
     def frequency(self, word: str) -> float:
         """How common a word is in public text and in the space."""
@@ -426,6 +444,26 @@ class Material:
         """Whether a capital inside a sentence is usual for a word."""
         small, inside, *_ = self.counts.get(word, (0, 0))
         return inside >= CASED * max(1, small + inside)
+
+    def is_inflection(self, word: str) -> bool:
+        """Whether a word that nobody read is an inflection of an ordinary word.
+
+        Public text must have it, and no list of names. What a reader calls a job, an
+        illness, a belief and the like by the dictionary stays sensitive.
+        """
+        is_word = word.isascii() and word.isalpha()
+        is_read = word in self.reviewed or word in self.kinds or word in self.banned
+        seen = sum(self.counts.get(word, ()))
+        if not is_word or is_read or seen < INFLECTED or self.name_class(word):
+            return False
+        kind = self.kind_by_lists(word)
+        # "rapes" could be of "rap": nothing that it may be of must be sensitive.
+        bases = [b for b, _ in self.dictionary.bases(word) if len(b) > CODE]
+        read = {self.reviewed[base][0] for base in bases if base in self.reviewed}
+        is_harmless = kind is not None and kind[0] in INFLECTED_CLASSES
+        return (
+            is_harmless and read == {"ordinary"} and self.kinds.keys().isdisjoint(bases)
+        )
 
     def is_known(self, word: str) -> bool:
         """Whether readers know a word that nobody read for this list."""
@@ -563,7 +601,7 @@ class Sections:
 
     def lines(self) -> Iterator[str]:
         """Write the sections as lines of the file."""
-        header = {"name": "english", "version": "2026.1"}
+        header = {"name": "english", "version": "2026.2"}
         yield from ("mondegreen-lexicon 1", json.dumps(header, sort_keys=True))
         yield from ("[ordinary]", " ".join(self.ordinary))
         for title, table in (("capital", self.capitals), ("upper", self.upper)):
@@ -571,6 +609,10 @@ class Sections:
                 yield from (f"[{title} {kind}]", " ".join(words))
         yield from ("[cased]", " ".join(self.cased))
         yield from ("[start]", " ".join(self.starts))
+        ordinary = set(self.ordinary)
+        for kind, words in read_counted().items():
+            counted = (word for word in words if word in ordinary)
+            yield from (f"[counted {kind}]", " ".join(counted))
         for kind in sorted({*self.shown, *self.hidden}):
             yield from (f"[words {' '.join(kind)}]", " ".join(self.shown.get(kind, ())))
             if hidden := self.hidden.get(kind):
@@ -586,7 +628,7 @@ def build_lexicon(wordnet: Path) -> str:
         if SHAPED.fullmatch(word) and word not in ("a", "i"):
             continue
         reviewed, name = material.reviewed.get(word, ("", ""))
-        if reviewed == "ordinary":
+        if reviewed == "ordinary" or material.is_inflection(word):
             sections.add_ordinary(word, name, material)
         elif kind := material.kind_of(word):
             sections.add_sensitive(word, kind, material)

@@ -11,6 +11,7 @@ from mondegreen.lazy import load_lazily
 from mondegreen.mechanisms import mechanism, mechanisms, register
 
 if TYPE_CHECKING:
+    from mondegreen.attacks.context import ContextCertificate, certify_context
     from mondegreen.guarantee import Guarantee
     from mondegreen.language.store import load_language
     from mondegreen.privatizer.containers import privatize
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ContextCertificate",
     "Conversation",
     "Guarantee",
     "KeyedNoise",
@@ -35,6 +37,7 @@ __all__ = [
     "Seeded",
     "Settings",
     "Space",
+    "certify_context",
     "conversation",
     "errors",
     "load_language",
@@ -47,6 +50,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ContextCertificate": "attacks.context",
     "Conversation": "prompts.conversation",
     "Guarantee": "guarantee",
     "KeyedNoise": "sampling.noise",
@@ -56,6 +60,7 @@ _HOMES = {
     "Seeded": "sampling.noise",
     "Settings": "settings",
     "Space": "space.space",
+    "certify_context": "attacks.context",
     "conversation": "prompts.conversation",
     "load_language": "language.store",
     "load_space": "space.store",

@@ -70,7 +70,7 @@ def in_blocks(
     size: int,
     progress: Callable[[float], object] = lambda share: None,
 ) -> Iterator[Result]:
-    """Yield what becomes of blocks of items, in order, from a thread for each core.
+    """Yield the results of blocks of items, in order, from one thread per core.
 
     ``items`` is an array or a sequence; ``progress`` is told the share that is done.
 

@@ -19,6 +19,7 @@
     ├── LanguageError                                3
     ├── LawUnknownError                              2
     └── PrivacyError                                 4
+        ├── BudgetExceededError
         ├── UnprovedGuaranteeError
         └── OutOfVocabularyError
 
@@ -37,6 +38,7 @@ from typing import Any
 from mondegreen.wording import amount
 
 __all__ = [
+    "BudgetExceededError",
     "ConfigurationError",
     "DataError",
     "DecodeError",
@@ -140,6 +142,7 @@ _EXTRAS = {
     "litellm": "litellm",
     "matplotlib": "report",
     "narwhals": "frames",
+    "openpyxl": "xlsx",
     "pooch": "fetch",
     "presidio_anonymizer": "presidio",
     "prometheus_client": "serve",
@@ -188,7 +191,7 @@ class MissingColumnError(DataError, LookupError):
         has = ", ".join(repr(name) for name in self.available) or "none"
         if count is not None:  # names that may be private text are not listed
             has = amount(count, "column")
-        problem = f"there is no column {column!r}; it has: {has}"
+        problem = f"column {column!r} not found. Columns: {has}"
         super().__init__(_locate(path, "row", row, problem, hint))
 
 
@@ -202,7 +205,7 @@ class DecodeError(SourceError):
         row: int | None = None,
         offset: int | None = None,
         encoding: str | None = None,
-        hint: str = "say what it is with --encoding, such as --encoding latin-1",
+        hint: str = "name the encoding, such as --encoding latin-1",
     ) -> None:
         self.offset = offset
         at = f" at byte {offset}" if offset is not None else ""
@@ -252,6 +255,10 @@ class PrivacyError(MondegreenError):
 
 class UnprovedGuaranteeError(PrivacyError):
     """Raised when a mechanism without a proof is used without saying so."""
+
+
+class BudgetExceededError(PrivacyError):
+    """Raised when the releases of a record add up to more than a limit."""
 
 
 class OutOfVocabularyError(PrivacyError):

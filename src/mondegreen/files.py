@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,7 +57,7 @@ def whole_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
     A device or a pipe is refused: the rename would put a file in its place.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise OSError(errno.EINVAL, "it is a device or a pipe; name a file")
+        raise OSError(errno.EINVAL, "it is a device or a pipe; give a regular file")
     temporary, file = new_temporary(path.parent, mode)
     try:
         with file:
@@ -69,6 +70,39 @@ def whole_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
             temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def temporary_folder(around: Path) -> Iterator[Path]:
+    """Make a hidden folder that goes when the block ends, with all that is in it.
+
+    What a killed process of the same user has left beside it is removed first. Renaming
+    the folder away keeps it.
+    """
+    _sweep(around)
+    path, handle = _new_folder(around)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        if handle is not None:
+            os.close(handle)
+
+
+def _new_folder(around: Path) -> tuple[Path, int | None]:
+    """Make a folder, and a lock that tells others that its writer lives."""
+    while True:
+        path = around / f"{_START}{secrets.token_hex(8)}{_END}"
+        path.mkdir(mode=0o700)
+        if not CAN_LOCK:
+            return path, None
+        with contextlib.suppress(FileNotFoundError):  # swept before it was locked
+            handle = os.open(path, os.O_RDONLY)
+            with contextlib.suppress(OSError):  # some file systems have no locks
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            if path.is_dir():
+                return path, handle
+            os.close(handle)
 
 
 def read_bytes(path: str | Path, limit: int = -1) -> bytes:
@@ -139,15 +173,21 @@ def _sweep(folder: Path) -> None:
 
 
 def _remove_if_stale(entry: os.DirEntry[str]) -> None:
-    """Remove a file if nobody holds its lock; another's is never opened."""
+    """Remove a file or folder if nobody holds its lock; another's is never opened."""
     found = entry.stat(follow_symlinks=False)
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+    is_folder = stat.S_ISDIR(found.st_mode)
+    is_ours = found.st_uid == os.getuid()
+    if not is_ours or not (is_folder or stat.S_ISREG(found.st_mode)):
         return
     handle = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         now, mine = os.lstat(entry.path), os.fstat(handle)
-        if (now.st_dev, now.st_ino, now.st_nlink) == (mine.st_dev, mine.st_ino, 1):
+        if (now.st_dev, now.st_ino) != (mine.st_dev, mine.st_ino):
+            return
+        if is_folder:
+            shutil.rmtree(entry.path, ignore_errors=True)
+        elif now.st_nlink == 1:
             Path(entry.path).unlink()
     finally:
         os.close(handle)

@@ -65,10 +65,10 @@ class Guarantee:
     hides_among : int or None
         How many words of the space an original may have been, whatever the output.
     disclosed : tuple of str
-        Everything about the input that passes in clear, as ``name: explanation``.
+        Everything about the input that passes unchanged, as ``name: explanation``.
     conditions : tuple of str
-        What two words must have in common, as in "words that ...": what tells other
-        words apart passes in clear.
+        What two words must have in common, as in "words that ...": what distinguishes
+        other words passes unchanged.
     assumptions, noise : tuple of str, str
         What must hold besides, and where the randomness comes from.
     noise_is_secret : bool
@@ -132,7 +132,18 @@ class Guarantee:
         return GROUPED in self.metric
 
     def loss(self, distance: float) -> float:
-        """Bound the log-ratio, in nats, of two words ``distance`` apart: as claimed."""
+        """Bound the log-ratio, in nats, of two words ``distance`` apart: as claimed.
+
+        Parameters
+        ----------
+        distance : float
+            Distance of two words in the metric of the guarantee.
+
+        Returns
+        -------
+        float, nats
+            Bound of the loss.
+        """
         return self.epsilon * distance
 
     def text_loss(
@@ -153,6 +164,20 @@ class Guarantee:
         Where the guarantee has conditions, words that do not meet them have no bound:
         say ``within_conditions`` of words that do.
 
+        Parameters
+        ----------
+        words : int
+            Number of words that differ.
+        delta : float in (0, 1), optional
+            Chance with which the bound may fail; 0 if not given.
+        within_conditions : bool
+            Whether the words meet the conditions.
+
+        Returns
+        -------
+        float, nats
+            Bound of the loss; infinite where nothing is promised.
+
         References
         ----------
         .. [1] Bun, Steinke. "Concentrated Differential Privacy." TCC 2016,
@@ -162,8 +187,8 @@ class Guarantee:
             raise InvalidParameterError("words", words, "at least 0")
         if self.conditions and not within_conditions:
             raise ConfigurationError(
-                "there is no bound for any two texts: it holds between words"
-                f"{self._within()}; for texts like that pass within_conditions=True"
+                "there is no bound for any two texts. The bound holds between "
+                f"words{self._within()}. For such texts, pass within_conditions=True"
             )
         pure = words * self.word_loss
         if delta is None:
@@ -179,7 +204,22 @@ class Guarantee:
         conditions: tuple[str, ...] = (),
         assumptions: tuple[str, ...] = (),
     ) -> Guarantee:
-        """Add what a reader of texts leaves in clear; conditions bind all forms."""
+        """Add what a reader of texts leaves unchanged; conditions bind all forms.
+
+        Parameters
+        ----------
+        disclosed : tuple of str
+            What else is disclosed.
+        conditions : tuple of str
+            Conditions of the guarantee.
+        assumptions : tuple of str
+            Assumptions of the guarantee.
+
+        Returns
+        -------
+        Guarantee
+            A copy.
+        """
         only = " (only between words that meet the conditions)" if conditions else ""
         return replace(
             self,
@@ -190,19 +230,43 @@ class Guarantee:
         )
 
     def without_proof(self) -> Guarantee:
-        """Promise nothing: the mechanism is declared to have no proof."""
+        """Promise nothing: the mechanism is declared to have no proof.
+
+        Returns
+        -------
+        Guarantee
+            A copy that promises nothing.
+        """
         if not self.is_proved:
             return self
         return replace(self, certified_how=f"{_UNPROVED}{self.mechanism} has no proof")
 
     def with_noise(self, noise: str, *, is_secret: bool) -> Guarantee:
-        """Name the source of randomness; one that can be guessed ends the promise."""
+        """Name the source of randomness; one that can be guessed ends the promise.
+
+        Parameters
+        ----------
+        noise : str
+            Name of the source.
+        is_secret : bool
+            Whether nobody can repeat the noise without a key.
+
+        Returns
+        -------
+        Guarantee
+            A copy.
+        """
         return replace(self, noise=noise, noise_is_secret=bool(is_secret))
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to JSON values; :attr:`protection` is among them.
 
         ``claimed_by`` is there only where somebody else claims the promise.
+
+        Returns
+        -------
+        dict of str to JSON values
+            One entry per field.
         """
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         if not self.claimed_by:
@@ -210,7 +274,13 @@ class Guarantee:
         return {**values, "protection": self.protection}
 
     def to_json(self) -> str:
-        """Write one line of JSON."""
+        """Write one line of JSON.
+
+        Returns
+        -------
+        str
+            JSON without a line break.
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     @classmethod
@@ -218,6 +288,21 @@ class Guarantee:
         """Build from what :meth:`to_dict` returned; refuse all else (TypeError).
 
         What the values say of ``protection`` is not believed: it is found again.
+
+        Parameters
+        ----------
+        values : mapping
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        Guarantee
+            The guarantee.
+
+        Raises
+        ------
+        TypeError
+            If a field is absent, unknown or of the wrong type.
         """
         given = {key: value for key, value in values.items() if key != "protection"}
         lists = {key: tuple(v) for key, v in given.items() if isinstance(v, list)}
@@ -229,7 +314,7 @@ class Guarantee:
             if not isinstance(value, outer) or not all(
                 isinstance(item, inner) for item in many
             ):
-                raise TypeError(f"{each.name} is no {each.type}")
+                raise TypeError(f"{each.name} must be {each.type}")
         if not (
             0 < found.epsilon < math.inf
             and 0 <= found.effective_epsilon
@@ -264,7 +349,13 @@ class Guarantee:
         return self.noise if self.is_proved else f"{self.mechanism} has no proof"
 
     def summary(self) -> str:
-        """Say the guarantee in three lines, for people: loss, hiding, disclosure."""
+        """Say the guarantee in three lines, for people: loss, hiding, disclosure.
+
+        Returns
+        -------
+        str
+            Three lines.
+        """
         head = f"{self._title()}: {self._odds()}"
         if self.is_void:
             head = f"NOT PRIVATE: {self.reason_not_private}"
@@ -283,23 +374,25 @@ class Guarantee:
         if self.is_proved:
             nearest, far = self.scale["nearest"], self.loss(self.scale["diameter"])
             so = (
-                f"a median nearest neighbour ({nearest:.3g} away): at most "
+                f"nearest neighbor (median, {nearest:.3g} away): at most "
                 f"{self.loss(nearest):.3g} nats; any two words{within}: at most "
                 f"{far:.3g} nats"
             )
             exact = "" if self.certified is None else f"{self.certified:.6g}"
-            proved = [("so", so), ("exact epsilon", exact)]
-        adds = "losses of several words add up, and n nats change odds by a factor of"
+            proved = [("so", so), ("certified", exact)]
+        adds = (
+            "losses of several words add up; n nats change odds by a factor of at most"
+        )
         lines = [
             ("mechanism", self.setting),
             ("promise" if proved else "claimed", formula),
             ("d", metric),
             *proved,
             ("claimed by", self.claimed_by),
-            ("known by", self.certified_how),
+            ("evidence", self.certified_how),
             *(("also", text) for text in self.equivalents),
-            ("unit", f"{self.unit}; {adds} e^n at most"),
-            *(("not hidden", text) for text in self.disclosed),
+            ("unit", f"{self.unit}; {adds} e^n"),
+            *(("disclosed", text) for text in self.disclosed),
             *(("assumes", text) for text in self.assumptions),
             ("noise", self.noise),
             ("protection", self.protection),
@@ -315,14 +408,13 @@ class Guarantee:
     def _odds(self) -> str:
         if self.has_groups:
             return (
-                f"{self.setting}: a sensitive word cannot be told from any other word "
-                f"of its group, nor from other words by more than a factor of "
-                f"e^{self.word_loss:.3g}."
+                f"{self.setting}: no output changes the odds between two words of one "
+                "group. Between words of two groups, the odds change by a factor of "
+                f"at most e^{self.word_loss:.3g}."
             )
         return (
-            f"{self.setting}: seeing an output changes the odds between any two "
-            f"original words{self._within()} by a factor of e^{self.word_loss:.3g} at "
-            "most."
+            f"{self.setting}: an output changes the odds between any two original "
+            f"words{self._within()} by a factor of at most e^{self.word_loss:.3g}."
         )
 
     def _hiding(self) -> str:
@@ -332,12 +424,12 @@ class Guarantee:
         if self.has_groups:
             return (
                 f"A sensitive word hides among at least {self.hides_among:,} words of "
-                "its kind (mondegreen policy show WORD), a hidden number among all of "
-                "its format: one digit among 10. Losses add up over the words of a "
-                "text."
+                "its kind (mondegreen policy show WORD). A number hides among all "
+                "numbers of its format: one digit among 10, the words two to nine "
+                "among 8. Losses add up over the words of a text."
             )
         near = self.effective_epsilon * self.scale["nearest"]
-        close = f"; for nearest neighbors the factor is e^{near:.3g} at most"
+        close = f"; for nearest neighbors the factor is at most e^{near:.3g}"
         return (
             f"A word hides among {self.hides_among:,} words{self._within()}"
             f"{close if near < self.word_loss else ''}. Losses add up over the words "

@@ -134,7 +134,7 @@ def _attrs(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
 
 
 def _on_one_line(text: str) -> str:
-    """Escape what could move the cursor: a file says this, whoever wrote it."""
+    """Escape what could move the cursor: this text comes from a file."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

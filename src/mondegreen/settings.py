@@ -179,53 +179,53 @@ class Settings:
 
     mechanism: str | None = setting(
         None,
-        "How words are replaced. See: mondegreen mechanisms.",
+        "Method that draws the replacements. List: mondegreen mechanisms.",
         "-m --mechanism",
         otherwise=f"{DEFAULT_MECHANISM}; {EVERY_WORD_MECHANISM} with --policy all",
         names="mechanism",
     )
     epsilon: float | None = setting(
         None,
-        "Privacy budget: smaller is more private and less readable. A printed "
-        "sensitive word changes the odds between any two words by a factor of at most "
-        "e^NUMBER, and not at all between words of its group. With a mechanism on a "
-        "space: of at most e^(NUMBER times their distance). There is no default.",
+        "Privacy budget, in nats: smaller is more private and less readable. A "
+        "printed sensitive word changes the odds between any two words by a factor of "
+        "at most e^NUMBER. Between words of one group it changes nothing. For a "
+        "mechanism on a space, the factor is at most e^(NUMBER times the distance of "
+        "the words). There is no default.",
         "-e --epsilon",
         is_required=True,
     )
     parameters: Mapping[str, Any] = setting(
         dict,
-        "Another parameter of the mechanism, such as t=0.25; `mondegreen mechanisms` "
-        "lists them; @FILE is a JSON object of them. Repeatable.",
+        "Set another parameter of the mechanism, such as t=0.25. `mondegreen "
+        "mechanisms` lists them. @FILE is a JSON object of parameters. Repeatable.",
         "--set NAME=VALUE|@FILE",
     )
     space: str | None = setting(
         None,
-        "Vocabulary that words are drawn from, with --policy all. See: mondegreen "
-        "space list.",
+        "Vocabulary of the replacements, for --policy all. List: mondegreen space "
+        "list.",
         otherwise=f"{DEFAULT_SPACE} with --policy all",
         names="space",
     )
     policy: Policy | None = setting(
         None,
-        "What is sensitive, and so replaced by another word of its kind. sensitive: "
-        "names, places, numbers, health, family, work, belief, money, crime and all "
-        "rare words; names: who, where, when, numbers in digits and unknown words; "
-        "all: every word; or a file of `mondegreen policy build`. See: mondegreen "
-        "policy list.",
+        "Choose which words are replaced. sensitive: names, places, numbers, health, "
+        "family, work, belief, money, crime and all rare words. names: who, where, "
+        "when, numbers in digits and unknown words. all: every word. FILE: a policy "
+        "made by `mondegreen policy build`. List: mondegreen policy list.",
         "--policy NAME|FILE",
         otherwise=f"{DEFAULT_POLICY}; all with a mechanism that works on a space",
         names="policy",
     )
     ordinary: tuple[str, ...] = setting(
         (),
-        "PUBLIC words, one a line, that the policy shows as ordinary. A list made from "
-        "private texts discloses what they hold.",
+        "PUBLIC words to show as ordinary, one per line. A list made from private "
+        "texts discloses what they hold.",
         names="words",
     )
     sensitive: tuple[str, ...] = setting(
         (),
-        "PUBLIC words, one a line, that the policy must hide.",
+        "PUBLIC words to hide, one per line.",
         names="words",
     )
     opened: tuple[str, ...] = setting(
@@ -240,70 +240,75 @@ class Settings:
     )
     hide_among: int = setting(
         100,
-        "Words that each group has at least, where its class has as many.",
+        "Minimum number of words in a group. A class with fewer words is one group.",
         "--hide-among N",
     )
     numbers: Numbers = setting(
         "hide",
-        "Amounts, ages and measures. hide: any number of the same format; near: a "
-        "number near the true one, on a public grid from 1 to 1,000,000; plain: they "
-        "pass unchanged. Years, dates, times, codes, phone and card numbers hide "
-        "always.",
+        "How to print amounts, ages and measures. hide: any number of the same "
+        "format. near: a number near the true one, on a public grid from 1 to "
+        "1,000,000. plain: unchanged. Years, dates, times, codes, phone and card "
+        "numbers are always hidden.",
     )
     near: float = setting(
         0.5,
-        "With --numbers near: nats that two amounts lose for each factor of 1.26 "
-        "between them, at most 0.6.",
+        "For --numbers near: privacy loss in nats for each factor of 1.26 between two "
+        "amounts, at most 0.6.",
         "--near NATS",
     )
     same: Same = setting(
         "place",
-        "Where a sensitive word has one replacement: at each place anew; throughout a "
-        "record, which discloses which of its sensitive words are equal; or in all "
-        "texts under one key, which makes it a cipher: over many texts, an attacker "
-        "learns what a replacement stands for. key needs a key and record ids.",
+        "Where a sensitive word keeps its replacement. place: nowhere, each place "
+        "draws anew. record: throughout a record, which discloses which of its "
+        "sensitive words are equal. key: in all texts under one key. That is a "
+        "cipher: an attacker with many texts learns the originals. key needs a key "
+        "and record ids.",
     )
     unknown: Unknown = setting(
         "word",
-        "Words outside the vocabulary: privatize, print [unk], remove, or stop.",
+        "What to do with words outside the vocabulary: privatize them, print [unk], "
+        "remove them, or stop.",
     )
     keep: tuple[str, ...] = setting(
         (),
-        "PUBLIC words, one a line, that pass unchanged, as spelled there.",
+        "PUBLIC words to print unchanged, one per line, as spelled there. For "
+        "--policy all.",
         names="words",
     )
     case: Case | None = setting(
         None,
-        "lower: words as the space has them; truecase: names, first words and "
-        "contractions by public statistics, which costs nothing; restore copies the "
-        "case of each word, which then passes unchanged.",
+        "How to print capital letters. lower: as in the space. truecase: from public "
+        "statistics, which discloses nothing. restore: as in the input, which "
+        "discloses the case of each word.",
         otherwise="truecase; lower with --policy all, unless words are read",
     )
     structure: Structure = setting(
         "keep",
-        "keep: punctuation and spacing of the input pass unchanged; they may tell a "
-        "text from all others. plain: single spaces and full stops; the number of "
-        "words is left.",
+        "keep: print punctuation and spaces unchanged. They can identify a text. "
+        "plain: print single spaces and full stops. Only the number of words remains.",
     )
     print_all: bool = setting(
         False,
-        "Print obscenities and slurs too; else a public list of them is never printed.",
+        "Print obscenities and slurs too. By default, the words of a public list are "
+        "never printed.",
     )
     read: Read = setting(
         "none",
-        "Print what released words most likely stand for, each by itself or the whole "
-        "sentence, by a public language model; none: the sampled words. It uses only "
-        "the release and public data, so privacy is unchanged. Fluent output is not "
-        "evidence of what was written.",
+        "Print the most likely original words, guessed by a public language model, "
+        "for --policy all. words: each word by itself. sentence: the whole sentence. "
+        "none: print the sampled words. The guess uses only the release and public "
+        "data, so privacy is unchanged. Fluent output is not evidence of what was "
+        "written.",
     )
     language: str | None = setting(
         None,
-        "Language model of PUBLIC text, for --read; or the folder of a model of the "
-        "library transformers, which judges sentences. See: mondegreen language list.",
+        "Language model of PUBLIC text, for --read. Or the folder of a model of the "
+        "library transformers, which then scores sentences. List: mondegreen language "
+        "list.",
         otherwise=f"{DEFAULT_LANGUAGE} where words are read",
         names="language",
     )
-    allow_unproved: bool = setting(False, "Permit a mechanism without a proof.")
+    allow_unproved: bool = setting(False, "Allow a mechanism without a proof.")
 
     def __post_init__(self) -> None:
         """Check each value by the type of its field."""
@@ -323,6 +328,11 @@ class Settings:
         Without a mechanism and a policy: policy ``sensitive`` with ``urr``. A policy
         chooses its mechanism; a mechanism on a space means policy ``all``. No other
         option chooses either: one that has no meaning under the policy is an error.
+
+        Returns
+        -------
+        Settings
+            A copy in which no default is left open.
 
         Raises
         ------
@@ -377,34 +387,50 @@ class Settings:
         if self.parameters:
             raise ConfigurationError(
                 f"{self.mechanism} has no parameter {', '.join(self.parameters)}; it "
-                "has epsilon alone. Parameters of other mechanisms need --mechanism "
+                "has only epsilon. Parameters of other mechanisms need --mechanism "
                 f"NAME, or --policy all, which means {EVERY_WORD_MECHANISM}"
             )
         for name, why in _NOT_OF_POLICY.items():
             if getattr(self, name) != _WITH_POLICY.get(name, _find_given(name)):
                 raise ConfigurationError(
-                    f"{name} does not go with policy {self.policy!r}: {why}. Leave "
-                    f"{name} out, or add --policy all to replace every word"
+                    f"{name} cannot be combined with policy {self.policy!r}: {why}. "
+                    f"Leave {name} out, or add --policy all to replace every word"
                 )
         self._check_numbers()
 
     def _check_numbers(self) -> None:
         if self.numbers == "plain" and self.structure == "plain":
             raise ConfigurationError(
-                "--numbers plain needs --structure keep: amounts pass as a part of the "
+                "--numbers plain needs --structure keep: amounts pass with the "
                 "structure"
             )
         if self.numbers != "near" and self.near != _find_given("near"):
             raise ConfigurationError("--near needs --numbers near")
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the settings as JSON values, by the names of the fields."""
+        """Write the settings as JSON values, by the names of the fields.
+
+        Returns
+        -------
+        dict of str to JSON values
+            One entry per field.
+        """
         found = {name: getattr(self, name) for name in list_options()}
         return {name: _as_json(value) for name, value in found.items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Read settings; those that are absent have their defaults.
+
+        Parameters
+        ----------
+        values : mapping of str to JSON values
+            Settings by the names of the fields.
+
+        Returns
+        -------
+        Settings
+            Not resolved yet.
 
         Raises
         ------
@@ -427,7 +453,13 @@ class Settings:
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Describe the settings as a JSON Schema."""
+        """Describe the settings as a JSON Schema.
+
+        Returns
+        -------
+        dict
+            JSON Schema of an object, with types, ranges and help of each field.
+        """
         properties = {
             name: {**option.schema, "description": option.help}
             for name, option in list_options().items()

@@ -26,6 +26,7 @@ from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.noise.mahalanobis import regularize_covariance
 from mondegreen.sampling.laplace import multivariate_laplace, uniform_direction
 from mondegreen.space.space import Space
+from spaces import make_space
 
 HERE = Path(__file__).parent
 RUNS = 100_000
@@ -42,12 +43,6 @@ class Mutant:
     mistake: str
     broken: Callable[[int], AuditReport]
     sound: Callable[[int], AuditReport]
-
-
-def make_space(points):
-    points = np.asarray(points, dtype=np.float32)
-    points = points.reshape(len(points), -1)
-    return Space.from_arrays("small", [f"w{i}" for i in range(len(points))], points)
 
 
 # Closed laws, as tables
@@ -373,7 +368,7 @@ MUTANTS = [
     ),
     Mutant(
         "unknown words verbatim",
-        "words outside of the vocabulary pass in clear",
+        "words outside of the vocabulary pass unchanged",
         target_audit("unknown_verbatim"),
         target_audit("sound"),
     ),

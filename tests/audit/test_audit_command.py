@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
 from mutants import HERE, target_space
 
 import mondegreen as mg
-from mondegreen.cli.main import cli
+from commands import run_command
 from mondegreen.errors import ConfigurationError, UnprovedGuaranteeError
 from mondegreen.space.space import Space
 from mondegreen.space.store import save_space
@@ -24,7 +23,7 @@ def line(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(cli, ["audit", *arguments, "--seed", "0"])
+    return run_command("audit", *arguments, "--seed", "0", expect=None)
 
 
 def test_a_promise_that_holds_exits_0(line):

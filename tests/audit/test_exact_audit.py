@@ -33,20 +33,14 @@ from mondegreen.errors import (
 )
 from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.space.binarize import with_codes
-from mondegreen.space.space import Space
+from spaces import make_cloud, make_space
 
 LINE = [0.0, 1.0, 1.5, 4.0, -2.0]
 PLANE = [[0, 0], [1, 0.2], [-0.5, 2], [3, 3], [-2, -1], [1.2, -1.5]]
 
 
-def make_space(points, metric="euclidean"):
-    points = np.asarray(points, dtype=np.float32).reshape(len(points), -1)
-    words = [f"w{i}" for i in range(len(points))]
-    return Space.from_arrays("space", words, points, metric=metric)
-
-
-def cloud(count=30, dim=4, seed=0):
-    return make_space(np.random.default_rng(seed).normal(size=(count, dim)))
+def cloud(count=30, dim=4):
+    return make_cloud(count, dim)
 
 
 def euclidean(space, epsilon):

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from commands import run_command
 from mondegreen.cli.main import cli
 from strategies import WORDS
 
@@ -39,10 +40,7 @@ def run(folder, space_file):
     def invoke(*arguments, expect=0):
         given = [*arguments, "--space", str(space_file)]
         given += ["--policy", "all"] if arguments[0] in ("attack", "privatize") else []
-        done = CliRunner().invoke(cli, given)
-        assert done.exit_code == expect, (done.output, done.exception)
-        assert SECRET not in done.output
-        return done
+        return run_command(*given, expect=expect, secret=SECRET)
 
     return invoke
 
@@ -168,12 +166,13 @@ def test_a_language_model_makes_a_reader_and_names_words(run, model):
 @pytest.mark.slow("a bisection of linear programs")
 def test_chances_are_found_for_a_reader(run, model):
     arguments = "sample.csv", "-o", "c.json", "--epsilon", "9", "--json"
-    done = run("chances", *arguments, "--reader", "0.5", *model)
+    tree, bound = ("calibrate", "--mechanism", "tree", "--target"), "reader=0.5"
+    done = run(*tree, bound, *arguments, *model)
     found = json.loads(done.stdout)
     assert abs(found["reader"]["value"] - 0.5) < 0.15  # on the other half
-    for both in ((), ("--reader", "0.5", "--success", "0.5")):
-        run("chances", *arguments, *both, *model, "--force", expect=2)
-    low = run("chances", *arguments, "--reader", "0.001", *model, "--force", expect=2)
+    both = "--target", "success=0.5"
+    run(*tree, bound, *arguments, *both, *model, "--force", expect=2)
+    low = run(*tree, "reader=0.001", *arguments, *model, "--force", expect=2)
     assert "cannot be had" in low.output
 
 
@@ -289,6 +288,32 @@ def test_a_release_under_a_policy_is_read_back(of_policy, folder):
 
 
 @pytest.mark.parametrize(
+    ("more", "least"), [(("--same", "record"), 0.9), (("--numbers", "near"), 0.6)]
+)
+def test_scopes_and_numbers_of_a_release_are_attacked(of_policy, folder, more, least):
+    """Behind "paid 120 for" nothing tells the word; in a record its other place does."""
+    rows = (folder / "ill.csv").read_text().splitlines()
+    changed = [rows[0], *(f"{row} I paid 120 for {row.split()[2]}" for row in rows[1:])]
+    (folder / "ill.csv").write_text("\n".join(changed) + "\n")
+    drawn = json.loads(of_policy(*more, "--json").stdout)
+    made = "-o", "out.csv", "--policy", "sensitive", "--epsilon", "30", *more
+    done = CliRunner().invoke(cli, ["privatize", "ill.csv", *made])
+    assert done.exit_code == 0, done.output
+    found = json.loads(of_policy("out.csv", *more, "--json").stdout)
+    assert found["release_problem"] is None
+    for each in (drawn, found):
+        assert least < each["sensitive_words"]["value"] <= least + 0.1
+        assert each["sensitive_words"]["beside"]["number"]["n"] == 45
+
+
+def test_options_of_a_policy_need_epsilon(folder, of_policy):
+    command = ["attack", "ill.csv", "public.csv", "--same", "record"]
+    done = CliRunner().invoke(cli, command)
+    assert done.exit_code == 2
+    assert "Missing option '--epsilon'" in done.output
+
+
+@pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (("--language", "english"), "--corpus FILE"),
@@ -316,14 +341,27 @@ def test_a_corpus_adds_sensitive_words_to_every_mechanism(run, folder):
     run("attack", "sample.csv", "--epsilon", "4", "--corpus", "sample.csv", expect=3)
 
 
-def test_the_places_that_a_reader_guesses_are_listed_by_number(run, model, folder):
-    run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "800")
-    release = "out.csv", "--epsilon", "800", *model, "--places"
-    found = attacked(run, *release)["guessed_places"]
-    assert len(found) > 500
-    assert {*found[0]} == {"text", "word", "belief"}
-    assert {place["text"] for place in found} == set(range(1, 81))
-    assert all(place["belief"] > 0.5 for place in found)
-    said = run("attack", "sample.csv", *release).stdout
+@pytest.mark.parametrize("policy", ["sensitive", "all"])
+def test_the_places_that_context_gives_away_are_listed_by_number(policy, folder):
+    def invoke(*arguments, expect=0):
+        given = [*arguments, "--policy", policy, "--epsilon", "30"]
+        done = CliRunner().invoke(cli, given)
+        assert done.exit_code == expect, done.output
+        return done
+
+    lines = ["text", *["It rained.", "It is cold.", "I live in the United States."] * 4]
+    (folder / "notes.csv").write_text("\n".join(lines) + "\n")
+    invoke("privatize", "notes.csv", "-o", "notes_out.csv")
+    release = "attack", "notes.csv", "notes_out.csv", "--places"
+    found = json.loads(invoke(*release, "--json").stdout)["exposed_places"]
+    assert found
+    assert {*found[0]} == {"text", "word", "kind", "posterior"}
+    texts = {"sensitive": {3, 9}, "all": {3, 6, 9, 12}}[policy]  # half is a corpus
+    assert {place["text"] for place in found} == texts
+    assert {place["kind"] for place in found} == {"place"}
+    assert {5, 6} <= {place["word"] for place in found}
+    assert all(place["posterior"] > 0.5 for place in found)
+    said = invoke(*release).stdout
     assert "with a posterior above 0.5" in said
-    run("attack", "sample.csv", "--epsilon", "8", "--places", expect=2)  # no release
+    assert "United" not in said
+    invoke("attack", "notes.csv", "--places", expect=2)  # no release

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from tests.attacks.any_tool.texts import make_texts, replace
 
+from commands import run_command
 from mondegreen.cli.main import cli
 
 SECRET = "zyxwoldemorth"
@@ -30,10 +31,7 @@ def files(folder):
 
 
 def run(*arguments, expect=0):
-    done = CliRunner().invoke(cli, ["attack", *arguments])
-    assert done.exit_code == expect, (done.output, done.exception)
-    assert SECRET not in done.output
-    return done
+    return run_command("attack", *arguments, expect=expect, secret=SECRET)
 
 
 def lines(path):

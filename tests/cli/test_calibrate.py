@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
+from commands import run_command
 from mondegreen.calibration import evaluate
 from mondegreen.cli.main import cli
 from mondegreen.space.store import save_space
@@ -41,11 +42,8 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def run(folder):
     def invoke(*arguments, sample="sample.txt", expect=0):
-        command = ["calibrate", sample, *map(str, arguments)]
-        done = CliRunner().invoke(cli, [*command, "--space", "s.safetensors"])
-        assert done.exit_code == expect, (done.output, done.exception)
-        assert SECRET not in done.output
-        return done
+        given = ["calibrate", sample, *arguments, "--space", "s.safetensors"]
+        return run_command(*given, expect=expect, secret=SECRET)
 
     return invoke
 

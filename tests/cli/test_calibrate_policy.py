@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from commands import run_command
 from mondegreen.cli.main import cli
 
 NAMES = "Anna Olivia Peter Maria John Lucas Emma David".split()
@@ -29,10 +30,8 @@ def run(tmp_path, monkeypatch):
     write(tmp_path, "My friend {} says that you can live with {} for years.")
 
     def invoke(*arguments, expect=0):
-        done = CliRunner().invoke(cli, ["calibrate", "sample.txt", *arguments])
-        assert done.exit_code == expect, (done.output, done.exception)
-        assert SECRET not in done.output
-        return done
+        given = ["calibrate", "sample.txt", *arguments]
+        return run_command(*given, expect=expect, secret=SECRET)
 
     return invoke
 

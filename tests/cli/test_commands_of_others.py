@@ -42,6 +42,7 @@ def test_a_command_of_ours_that_is_absent_says_how_to_install_it(install, given)
 
 def test_an_absent_command_is_listed_and_has_help(install):
     listed = CliRunner().invoke(cli, ["--help"]).stdout
+    assert "\n  benchmark   Compare mechanisms on data of your own.\n" in listed
     assert "\n  reproduce   Reproduce an experiment from a paper.\n" in listed
     done = CliRunner().invoke(cli, ["reproduce", "--help"])
     assert done.exit_code == 0

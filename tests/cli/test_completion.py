@@ -16,7 +16,7 @@ from click.shell_completion import ShellComplete, get_completion_class
 from mondegreen.cli.main import cli
 
 FOLDER = sysconfig.get_path("scripts")
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "complete-commands.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "questions.md"
 NAMES = ["id", "stars", "review"]
 
 
@@ -45,7 +45,7 @@ def test_mechanisms_are_offered_by_name_and_alias(verb):
     assert offered(verb, "-m", "ma") == ["madlib", "mahalanobis"]
 
 
-@pytest.mark.parametrize("verb", ["privatize", "explain", "score", "chances"])
+@pytest.mark.parametrize("verb", ["privatize", "explain", "score", "calibrate"])
 def test_spaces_are_offered_by_name(verb):
     assert offered(verb, "--space", "gl") == ["glove-840b-34k"]
     assert offered(verb, "--space", "./mine") == []  # the shell offers files

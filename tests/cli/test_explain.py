@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
+from commands import run_command
 from mondegreen.cli.main import cli
 from mondegreen.space.binarize import with_codes
 from mondegreen.space.store import save_space
@@ -22,17 +23,8 @@ def run(tmp_path):
     save_space(mg.Space.from_arrays("line", WORDS, POINTS), path)
 
     def invoke(*arguments, expect=0):
-        command = [
-            "explain",
-            *map(str, arguments),
-            "--policy",
-            "all",
-            "--space",
-            str(path),
-        ]
-        done = CliRunner().invoke(cli, command)
-        assert done.exit_code == expect, (done.output, done.exception)
-        return done
+        given = ["explain", *arguments, "--policy", "all", "--space", path]
+        return run_command(*given, expect=expect)
 
     return invoke
 

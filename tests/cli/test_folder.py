@@ -8,12 +8,12 @@ import sys
 import time
 from pathlib import Path
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
-from mondegreen.cli.main import cli
+from commands import run_command
 from mondegreen.passes import from_json
 
 CANARY = "Okonkwo"
@@ -24,9 +24,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments, expect=0):
-        done = CliRunner().invoke(cli, ["privatize", *arguments, "--epsilon", "12"])
-        assert done.exit_code == expect, done.stderr
-        return done
+        return run_command("privatize", *arguments, "-e", "12", expect=expect)
 
     return call
 
@@ -53,7 +51,7 @@ def test_a_folder_becomes_a_folder_with_one_report(run, texts, tmp_path):
     assert names(out) == ["a.txt", "c.json", "d.parquet", "sub/b.csv"]
     assert all(CANARY.encode() not in each.read_bytes() for each in out.rglob("*.*"))
     assert (out / "a.txt").read_text().startswith("I met ")
-    assert "Left out: 1 file" in said
+    assert "Left out: 1 hidden, 1 of another format." in said
     assert "names of files and folders" in said
     assert "4 files, 5 rows" in said
     report = json.loads(Path("report.json").read_text())
@@ -93,7 +91,8 @@ def test_files_and_folders_can_be_mixed(run, texts, tmp_path):
         (["in", "-o", "out", "--in-place"], 2, "single file"),
         (["in", "-o", "out", "--earlier", "r.json"], 2, "single file"),
         (["in", "-o", "there"], 3, "exists already"),
-        (["in", "-o", "there", "--force"], 3, "exists already"),
+        (["in", "-o", "there", "--force"], 3, "holds 1 file that this run does not"),
+        (["in", "-o", "link", "--force"], 3, "is no folder"),
         (["in", "-o", "no/such"], 3, "create it first"),
         (["empty", "-o", "out"], 3, "no file here"),
         (["in", "absent.txt", "-o", "out"], 3, "No such file"),
@@ -104,6 +103,8 @@ def test_files_and_folders_can_be_mixed(run, texts, tmp_path):
 )
 def test_what_is_refused_leaves_nothing(run, texts, tmp_path, arguments, code, hint):
     (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "thesis.txt").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "there")
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "z.jsonl").write_text('{"text": "a"}\n{"text": \n')
@@ -114,7 +115,108 @@ def test_what_is_refused_leaves_nothing(run, texts, tmp_path, arguments, code, h
     assert CANARY not in said
     assert names(tmp_path) == before
     assert not (tmp_path / "out").exists()
-    assert not list(tmp_path.glob(".out.*"))
+    assert not list(tmp_path.glob(".mondegreen-*"))
+    assert (tmp_path / "there" / "thesis.txt").read_text() == "mine"
+
+
+def test_force_replaces_an_earlier_release(run, texts, tmp_path):
+    run("in", "-o", "out", "-q")
+    run("in", "-o", "out", "-q", expect=3)
+    (texts / "a.txt").write_text("Another text.\n")
+    run("in", "-o", "out", "-q", "--force")
+    assert len((tmp_path / "out" / "a.txt").read_text().split("\n")) == 2
+    assert names(tmp_path / "out") == ["a.txt", "c.json", "d.parquet", "sub/b.csv"]
+    assert not list(tmp_path.glob(".mondegreen-*"))
+
+
+def test_a_failed_run_keeps_the_earlier_release(run, texts, tmp_path):
+    run("in", "-o", "out", "-q", "--seed", "1")
+    before = (tmp_path / "out" / "a.txt").read_bytes()
+    (texts / "z.jsonl").write_text('{"text": "a"}\n{"text": \n')
+    (tmp_path / "out" / "z.jsonl").write_text("{}")
+    run("in", "-o", "out", "-q", "--force", expect=3)
+    assert (tmp_path / "out" / "a.txt").read_bytes() == before
+
+
+def test_links_and_pipes_in_a_folder_are_left_out_aloud(run, texts, tmp_path):
+    (tmp_path / "diary.txt").write_text(f"{CANARY} at home\n")
+    (texts / "link.txt").symlink_to(tmp_path / "diary.txt")
+    (texts / "dangling.txt").symlink_to(tmp_path / "absent.txt")
+    (texts / "round").symlink_to(texts)
+    (texts / ".git").mkdir()
+    os.mkfifo(texts / "pipe.txt")
+    said = run("in", "-o", "out").stderr
+    assert names(tmp_path / "out") == ["a.txt", "c.json", "d.parquet", "sub/b.csv"]
+    assert "Left out: 2 hidden, 3 a link, 1 of another format, 1 no file" in said
+    run("in/link.txt", "in/a.txt", "-o", "named")
+    assert names(tmp_path / "named") == ["a.txt", "link.txt"]
+
+
+def test_a_keyed_release_in_a_folder_is_that_of_the_file_alone(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    rows = [{"id": n, "text": f"I met {CANARY} in Oslo, room {n}."} for n in range(50)]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "in" / "a.jsonl").write_text(lines)
+    (tmp_path / "in" / "lines.json").write_text(lines)
+    (tmp_path / "in" / "array.json").write_text(json.dumps(rows))
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in" / "b.parquet")
+    book = openpyxl.Workbook()
+    for row in (rows[0], *(row.values() for row in rows)):
+        book.active.append(list(row))
+    book.save(tmp_path / "in" / "c.xlsx")
+    (tmp_path / "key").write_bytes(os.urandom(32))
+    (tmp_path / "key").chmod(0o600)
+    keyed = ("--id", "id", "--key-file", "key", "-q")
+    run("in", "-o", "out", *keyed, "--jobs", "2")
+    for name in names(tmp_path / "in"):
+        run(f"in/{name}", "-o", name, *keyed)
+    releases = [
+        read(top / n)
+        for top in (tmp_path, tmp_path / "out")
+        for n in names(tmp_path / "in")
+    ]
+    assert len(releases) == 10
+    assert all(each == releases[0] for each in releases)
+    assert CANARY not in str(releases[0])
+
+
+def read(path):
+    """Read the rows of a release, whatever its format."""
+    if path.suffix == ".parquet":  # the promise in its metadata speaks of a folder
+        return pq.read_table(path).to_pylist()
+    if path.suffix == ".xlsx":
+        header, *rows = openpyxl.load_workbook(path).active.values
+        return [dict(zip(header, row, strict=True)) for row in rows]
+    data = path.read_text()
+    return (
+        json.loads(data)
+        if data.startswith("[")
+        else [*map(json.loads, data.splitlines())]
+    )
+
+
+def test_two_runs_into_one_folder_give_one_release(texts, tmp_path):
+    command = [sys.executable, "-m", "mondegreen", "privatize", "in", "-o", "out"]
+    children = [
+        subprocess.Popen(
+            [*command, "--epsilon", "12", "-q"], cwd=tmp_path, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    codes = sorted(child.wait(60) for child in children)
+    for child in children:
+        child.stderr.close()
+    assert codes in ([0, 3], [0, 0])
+    assert names(tmp_path / "out") == ["a.txt", "c.json", "d.parquet", "sub/b.csv"]
+    assert not list(tmp_path.glob(".mondegreen-*"))
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(run, texts, tmp_path):
+    left = tmp_path / ".mondegreen-0123456789abcdef.tmp"
+    (left / "sub").mkdir(parents=True)
+    (left / "sub" / "a.txt").write_text("released")
+    run("in", "-o", "out", "-q")
+    assert not left.exists()
 
 
 def test_a_report_that_cannot_be_written_keeps_the_folder_away(run, texts, tmp_path):
@@ -133,7 +235,7 @@ def test_an_interrupt_leaves_nothing(texts, tmp_path):
         stderr=subprocess.PIPE,
     )
     try:
-        while not list(tmp_path.glob(".out.*/x0.txt")) and child.poll() is None:
+        while not list(tmp_path.glob(".mondegreen-*/x0.txt")) and child.poll() is None:
             time.sleep(0.01)
         child.send_signal(signal.SIGINT)
         assert child.wait(60) == 130
@@ -142,4 +244,4 @@ def test_an_interrupt_leaves_nothing(texts, tmp_path):
         child.wait()
         child.stderr.close()
     assert not (tmp_path / "out").exists()
-    assert not list(tmp_path.glob(".out.*"))
+    assert not list(tmp_path.glob(".mondegreen-*"))

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
+from commands import run_command
 from mondegreen.cli.main import cli
 from mondegreen.privatizer.parallel import privatize_batches
 from mondegreen.processes import SPAWN
@@ -38,8 +39,7 @@ def run(tmp_path, monkeypatch):
 
     def invoke(*args, expect=0):
         arguments = ["privatize", *args, "-m", "tem", "-e", "0.1", "-q"]
-        done = CliRunner().invoke(cli, [*arguments, "--space", str(space)])
-        assert done.exit_code == expect, f"{done.stderr} {done.exception!r}"
+        done = run_command(*arguments, "--space", space, expect=expect)
         for secret in (CANARY, HEX, bytes.fromhex(HEX).hex()[:16]):
             assert secret not in done.stderr
         return done.stdout if expect == 0 else done.stderr

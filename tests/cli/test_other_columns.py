@@ -8,16 +8,14 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from commands import run_command
 from mondegreen.cli.main import cli
 
 TEXT = "The room was loud."
 
 
 def run(path, *more):
-    given = ["privatize", str(path), "--epsilon", "12", "--quiet", *more]
-    done = CliRunner().invoke(cli, given)
-    assert done.exit_code == 0, done.stderr
-    return done
+    return run_command("privatize", path, "--epsilon", "12", "--quiet", *more)
 
 
 def write(columns):

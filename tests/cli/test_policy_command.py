@@ -5,18 +5,14 @@ import math
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from mondegreen.cli.main import cli
+from commands import run_command
 from mondegreen.policy.policy import load_policy
 
 KEYS = {"word", "class", "group", "hides_among", "outputs", "examples", "at_start"}
 
 
-def run(*arguments, expect=0):
-    done = CliRunner().invoke(cli, [str(each) for each in arguments])
-    assert done.exit_code == expect, (done.output, done.exception)
-    return done
+run = run_command
 
 
 def found(*arguments):

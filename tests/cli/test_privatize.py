@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from test_interrupts import INTERRUPTED
 
 import mondegreen as mg
+from commands import run_command
 from mondegreen.cli.main import cli, main
 from mondegreen.mechanisms.laws import certified
 from mondegreen.privatizer.privatizer import Privatizer
@@ -39,11 +40,8 @@ def run(space_file, folder):
     def invoke(*args, expect=0, stdin=b"", epsilon="2", space=space_file):
         given = [] if epsilon is None else ["--epsilon", epsilon]
         given += [] if space is None else ["--policy", "all", "--space", space]
-        done = CliRunner().invoke(cli, ["privatize", *args, *given], input=stdin)
-        shown = f"{done.stderr}\n{done.exception!r}"
-        assert done.exit_code == expect, shown
-        assert CANARY not in shown.lower()
-        return done
+        given = ["privatize", *args, *given]
+        return run_command(*given, expect=expect, stdin=stdin, secret=CANARY)
 
     return invoke
 

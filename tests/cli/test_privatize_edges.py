@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from commands import run_command
 from mondegreen.cli.main import cli
 from strategies import WORDS
 from waiting import wait_until
@@ -42,10 +43,7 @@ def run(space_file, folder):
             "--space",
             space_file,
         ]
-        done = CliRunner().invoke(cli, given, input=stdin)
-        assert done.exit_code == expect, f"{done.stderr}\n{done.exception!r}"
-        assert CANARY not in (done.stdout_bytes + done.stderr_bytes).decode().lower()
-        return done
+        return run_command(*given, expect=expect, stdin=stdin, secret=CANARY)
 
     return invoke
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
-from mondegreen.cli.main import cli
+from commands import run_command
 
 TEXTS = [
     "Dr. Anna O'Brien met Mr. Okonkwo in Oslo; Okonkwo's wife wasn't an engineer.",
@@ -22,12 +21,11 @@ TEXTS = [
     "“ANNA” wrote to Anna\u00a0Berg\t🐱 on 2023-04-01.",
 ]
 POLICY = ["--policy", "names", "--same", "record"]
-SECRETS = ["Okonkwo", "okonkwo", "Anna", "555"]
+SECRETS = ["Okonkwo", "okonkwo", "Anna", "555 12 345"]  # a speed may be 555
 
 
 def run(*args, expect=0):
-    done = CliRunner().invoke(cli, [*args])
-    assert done.exit_code == expect, f"{done.stderr} {done.exception!r}"
+    done = run_command(*args, expect=expect)
     assert not any(secret in done.stderr for secret in SECRETS)
     return done.stderr
 

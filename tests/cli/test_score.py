@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
+from commands import run_command
 from mondegreen.cli.main import cli
 from mondegreen.space.store import save_space
 
@@ -27,11 +28,7 @@ def run(tmp_path, monkeypatch):
 
     def invoke(*arguments, expect=0):
         command = ["score", *map(str, arguments), "--space", str(path)]
-        done = CliRunner().invoke(cli, command)
-        shown = f"{done.output}{done.exception!r}"
-        assert done.exit_code == expect, shown
-        assert CANARY not in shown
-        return done
+        return run_command(*command, expect=expect, secret=CANARY)
 
     return invoke
 

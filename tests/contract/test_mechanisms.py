@@ -27,6 +27,7 @@ from mondegreen.guarantee import Guarantee
 from mondegreen.sampling.noise import Batch, OSNoise, Seeded
 from mondegreen.space.binarize import with_codes
 from mondegreen.space.space import Space
+from spaces import make_space
 
 CLASSES = [cls for cls in mg.mechanisms() if cls.space_metrics]
 """Those over a space; those over a policy: tests/mechanisms/test_symbols.py."""
@@ -36,11 +37,6 @@ every_private = pytest.mark.parametrize(
     "cls", [cls for cls in CLASSES if cls.is_private], ids=lambda cls: cls.name
 )
 """The others promise less, or nothing: tests/mechanisms/test_unproved.py."""
-
-
-def make_space(vectors):
-    vectors = np.asarray(vectors, dtype=np.float32)
-    return Space.from_arrays("s", [f"w{i}" for i in range(len(vectors))], vectors)
 
 
 def on_a_diameter(vectors):

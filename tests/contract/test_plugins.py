@@ -20,11 +20,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import mondegreen as mg
+from commands import run_command
 from mondegreen import attacks, plugins, scores
-from mondegreen.cli.main import cli
 from mondegreen.errors import (
     ConfigurationError,
     PluginError,
@@ -113,10 +112,7 @@ def sample(tmp_path):
 
 
 def run(*arguments, expect=0):
-    done = CliRunner().invoke(cli, list(map(str, arguments)))
-    assert done.exit_code == expect, (done.output, done.exception)
-    assert SECRET not in done.output
-    return done
+    return run_command(*arguments, expect=expect, secret=SECRET)
 
 
 # --- a mechanism of another package, through every door

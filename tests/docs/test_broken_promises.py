@@ -10,6 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import mondegreen as mg
+from mondegreen.attacks import find_exposed_places
 from mondegreen.mechanisms import mechanism_class
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
@@ -142,6 +144,23 @@ def test_a_choice_of_places_tells_what_was_written():
     # A policy gives the word one symbol, whatever stands beside it.
     places = [codes_of(f"I {word} kitten daily.")[2] for word in gives_away]
     assert places[0] == places[1]
+
+
+def test_acting_on_exposed_places_alone_tells_words_of_one_group_apart():
+    privatizer = mg.Privatizer(mg.mechanism("urr", epsilon=12.0))
+    texts = [f"He is the vice {word} now." for word in ("president", "senator")]
+    first, second = (codes_of(text)[4] for text in texts)
+    assert first == second  # one group: the policy promises a loss of 0
+    laws = []
+    for text in texts:
+        is_exposed = bool(find_exposed_places(text, privatizer))
+        # Outputs of the tool: a mark, or a word of the group.
+        laws.append([1, 0] if is_exposed else [0, 1])
+    assert worst_loss(np.array(laws)) == math.inf
+    # The certificate by itself changes nothing: both words have one law.
+    inputs = np.array([first, second], np.int32)
+    own = np.exp(privatizer.state.log_prob(inputs))
+    assert worst_loss(own) == 0
 
 
 def test_a_squared_distance_has_no_bound_per_unit():

@@ -2,8 +2,11 @@
 
 import json
 import re
+import shlex
+import shutil
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from mondegreen.cli.main import cli
@@ -40,3 +43,31 @@ def test_the_texts_of_the_page_are_those_of_the_examples():
         path = ROOT / f"examples/{name}.jsonl"
         first = path.read_text(encoding="utf-8").splitlines()[0]
         assert f"| {json.loads(first)['note']} |" in PAGE
+
+
+def test_the_workflow_is_valid_and_its_commands_run(tmp_path, monkeypatch):
+    yaml = pytest.importorskip("yaml")
+    text = (ROOT / "examples/check_redactor.yml").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    # YAML 1.1 reads the key "on" as true.
+    assert workflow.keys() == {"name", True, "permissions", "jobs"}
+    (job,) = workflow["jobs"].values()
+    assert job["runs-on"]
+    for step in job["steps"]:
+        assert ("uses" in step) != ("run" in step)
+        assert step.keys() <= {"name", "uses", "with", "run", "if"}
+        assert re.fullmatch(r"[\w-]+/[\w/-]+@v\d+", step.get("uses", "a/b@v1"))
+    runs = [shlex.split(step["run"]) for step in job["steps"] if "run" in step]
+    assert [words[0] for words in runs] == ["pip", "cp", "mondegreen"]
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(*runs[1][1:])
+    done = CliRunner().invoke(cli, runs[2][1:])
+    assert done.exit_code == 0, done.output
+    uploads = [step["with"] for step in job["steps"] if "upload" in str(step)]
+    for path in (uploads[0]["sarif_file"], uploads[1]["path"]):
+        assert (tmp_path / path).is_file()
+    # The same workflow fails for the tool that hides less.
+    shutil.copy("examples/notes_by_pattern.jsonl", "redacted.jsonl")
+    done = CliRunner().invoke(cli, [*runs[2][1:], "--force"])
+    assert done.exit_code == 4

@@ -116,6 +116,34 @@ def test_a_parameters_section_names_every_parameter(value):
     assert set(documented(value, "Parameters")) == public
 
 
+def methods():
+    """Yield methods of the reference; a base class describes what it declares."""
+    for parameter in PUBLIC:
+        (cls,) = parameter.values
+        if not inspect.isclass(cls) or cls.__module__ == mg.errors.__name__:
+            continue
+        bases = [b for b in cls.__mro__[1:] if b.__module__.startswith("mondegreen")]
+        for name, value in vars(cls).items():
+            function = getattr(value, "__func__", value)
+            is_own = not any(name in vars(base) for base in bases)
+            is_public = not name.startswith("_") and inspect.getdoc(function)
+            if inspect.isfunction(function) and is_own and is_public:
+                yield pytest.param(function, id=f"{parameter.id}.{name}")
+
+
+FUNCTIONS = [p for p in PUBLIC if inspect.isfunction(p.values[0])]
+
+
+@pytest.mark.parametrize("value", [*FUNCTIONS, *methods()])
+def test_a_function_documents_what_it_takes_and_returns(value):
+    signature, found = inspect.signature(value), sections(value)
+    text = inspect.getdoc(value)
+    if set(signature.parameters) - {"self", "cls"}:
+        assert "Parameters" in found or "Parameters are those of" in text
+    if signature.return_annotation not in (None, "None", signature.empty):
+        assert {"Returns", "Yields"} & set(found)
+
+
 @pytest.mark.parametrize("name", [n for n in mg.__all__ if n != "errors"])
 def test_a_public_name_has_parameters_and_an_example(name):
     value = getattr(mg, name)

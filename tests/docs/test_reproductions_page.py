@@ -49,7 +49,8 @@ def test_what_everybody_reads_is_short() -> None:
 
 
 def test_the_page_of_experiments_is_that_of_the_results() -> None:
-    assert filled(DETAILS, {"experiments": page.experiments}) == DETAILS
+    tables = {**page.DETAILS, "experiments": page.experiments}
+    assert filled(DETAILS, tables) == DETAILS
 
 
 @pytest.mark.parametrize("row", RESULTS, ids=IDS)
@@ -147,6 +148,40 @@ def test_a_claim_stands_with_the_numbers_of_its_paper_and_the_reason(results) ->
     assert f"{ours} our interval holds the threshold, 0 |" in found
     assert f"{ours} other vectors |" in found
     assert "it is there" not in found  # ours
+
+
+def test_orders_stand_by_what_is_set_equal(results, monkeypatch) -> None:
+    row = made_up("cmp-words", 0.5, True)
+    margin = {"value": 0.1, "low": 0.05, "high": 0.15, "runs": 3}
+    axes = ("words that stay", "words that a reader recovers")
+    row["claims"] = [
+        {
+            "claim": f"TEM leaves more accuracy than CMP at equal {axis}",
+            "where": "Ours",
+            "verdict": verdict,
+            "margin": known,
+        }
+        for axis, verdict, known in zip(
+            axes, ("holds", "cannot be told here"), (margin, None), strict=True
+        )
+    ]
+    monkeypatch.setattr(page, "AXES_OF", "cmp-words")
+    results(row)
+    found = page.orders()
+    assert f"| order | equal {axes[0]} | equal {axes[1]} |" in found
+    line = "| TEM leaves more accuracy than CMP | holds 0.1 (0.05 to 0.15) "
+    assert f"{line}| *cannot be told here* |" in found
+    monkeypatch.setattr(page, "AXES_OF", "nothing")
+    assert page.orders() == "Not measured yet.\n"
+
+
+def test_of_many_numbers_of_a_paper_their_range_is_shown() -> None:
+    claim = {"printed": [{"measures": {"y": y}} for y in (5, 1, 3)]}
+    assert page._printed({**claim, "printed_margin": 0.5}) == "5, 1, 3: 0.5"
+    claim["printed"] *= 2
+    found = page._printed({**claim, "printed_margin": 0.5})
+    assert found == "6 numbers, 1 to 5: 0.5"
+    assert page._printed({"printed": []}) == "–"
 
 
 def test_a_section_says_what_holds_what_agrees_and_why_not(results) -> None:

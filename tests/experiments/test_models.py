@@ -20,6 +20,9 @@ SIZE = 40
 VECTORS = np.random.default_rng(0).normal(size=(SIZE, 8))
 BUILDS = {
     "bag": lambda classes: BagOfNgrams(SIZE, classes, dim=8, buckets=64),
+    "bag, lazy Adam": lambda classes: BagOfNgrams(
+        SIZE, classes, dim=8, buckets=64, sparse=True
+    ),
     "lstm": lambda classes: Recurrent(VECTORS, classes, hidden=16),
     "bilstm": lambda classes: Recurrent(VECTORS, classes, hidden=8, both_ways=True),
 }

@@ -351,7 +351,10 @@ def test_it_says_how_far_it_is_and_how_long_the_rest_takes(tmp_path):
     long = recipe(name="long", points={"quick": [{"x": x} for x in range(60)]})
     told.clear()
     kept.keep(
-        tmp_path, long, long.key({"x": 0}, 0), kept.Run({"x": 0}, 0, {"y": 0}, 60.0)
+        tmp_path,
+        long,
+        long.key({"x": 0}, 0, Bench().key(())),
+        kept.Run({"x": 0}, 0, {"y": 0}, 60.0),
     )
     BROKEN[1] = KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt):

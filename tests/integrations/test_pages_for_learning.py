@@ -43,7 +43,7 @@ def run(arguments, folder, points=""):
 def test_the_examples_of_a_page_run_one_after_another(page, tmp_path):
     for library in PAGES[page]:
         pytest.importorskip(library)
-    text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text("utf-8")
+    text = (ROOT / "docs" / "reference" / "libraries" / f"{page}.md").read_text("utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert len(blocks) >= 3
     script = tmp_path / "page.py"

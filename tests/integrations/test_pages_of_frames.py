@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
     "data-frames": ("narwhals", "pandas", "polars"),
     "duckdb": ("duckdb",),
-    "hugging-face-datasets": ("datasets",),
+    "datasets": ("datasets",),
 }
 SCRIPTS = {  # what they need, and something that they print
     "frames": ("pandas", '"noise_is_secret": true'),
@@ -41,7 +41,7 @@ def run(script, folder, library):
 @pytest.mark.slow("starts a process")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_of_a_page_run_one_after_another(page, tmp_path):
-    text = (ROOT / f"docs/how-to/{page}.md").read_text("utf-8")
+    text = (ROOT / f"docs/reference/libraries/{page}.md").read_text("utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     assert len(blocks) == text.count("```python") > 2
     for library in PAGES[page]:

@@ -10,7 +10,7 @@ import mondegreen as mg
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data")
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ray.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "libraries" / "ray.md"
 KEY = bytes(range(9, 41))
 ROWS = [{"id": i, "text": f"I met Ann in Oslo, {i} times."} for i in range(400)]
 pytestmark = [

@@ -278,7 +278,9 @@ def test_a_key_is_checked_before_spark_works(
     if value is not None:
         monkeypatch.setitem(spark.sparkContext.environment, "LATE_SECRET", value)
     tasks = []
-    monkeypatch.setattr("mondegreen.integrations.spark.release_batches", tasks.append)
+    monkeypatch.setattr(
+        "mondegreen.integrations.spark.release.release_batches", tasks.append
+    )
     with pytest.raises(ConfigurationError, match=f"LATE_SECRET {says}") as caught:
         private(records, ["text"], spec=spec, id_column="id", key_env="LATE_SECRET")
     assert CANARY not in str(caught.value)
@@ -298,7 +300,9 @@ def test_a_key_that_the_driver_hands_to_executors_is_used(
 
 def test_executors_without_the_key_stop(spark, private, records, spec, monkeypatch):
     """As on a cluster, of whose environment the driver knows nothing."""
-    monkeypatch.setattr("mondegreen.integrations.spark._check_key", lambda *of: None)
+    monkeypatch.setattr(
+        "mondegreen.integrations.spark.release._check_key", lambda *of: None
+    )
     how = {"id_column": "id", "key_env": "ABSENT_SECRET"}
     with pytest.raises(Exception, match="ABSENT_SECRET is not set") as caught:
         private(records, ["text"], spec=spec, **how).collect()
@@ -316,7 +320,7 @@ def test_an_error_on_an_executor_holds_no_text(private, records, spec):
 
 
 def test_neither_does_a_bug(spec, monkeypatch):
-    from mondegreen.integrations.spark import release_batches
+    from mondegreen.integrations.spark.release import release_batches
 
     def fails(self, batch, *_, **__):
         raise ValueError(str(batch.to_pylist()))
@@ -359,7 +363,7 @@ def test_what_cannot_be_is_refused_before_spark_works(
 
 def test_a_space_is_loaded_once_in_a_process(spec, monkeypatch):
     import mondegreen.privatizer.spec as specs
-    from mondegreen.integrations.spark import release_batches
+    from mondegreen.integrations.spark.release import release_batches
     from mondegreen.privatizer import build
 
     monkeypatch.setattr(specs, "_SPACES", specs.Kept())

@@ -20,7 +20,7 @@ pytest.importorskip("pandas")
 import spark_here
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "how-to" / "spark.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "reference" / "libraries" / "spark.md").read_text("utf-8")
 pytestmark = [
     pytest.mark.slow("starts Spark twice"),
     pytest.mark.filterwarnings("ignore"),

@@ -412,3 +412,66 @@ def test_broken_utf8_names_the_row(refused):
 def test_a_stream_cannot_be_parquet():
     with pytest.raises(InvalidParameterError, match="for standard input"):
         open_source("-", format="parquet")
+
+
+ANSWERS = [
+    [("dialect", "a"), ("mood", None), ("dialect", "b")],
+    None,
+    [],
+    [("x", "é😀")],
+]
+CAPITAL_ANSWERS = [
+    [("dialect", "A"), ("mood", None), ("dialect", "B")],
+    None,
+    [],
+    [("x", "É😀")],
+]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())],
+    ids=str,
+)
+def test_values_of_maps_change_and_keys_stay(passed, item):
+    kind = pa.map_(pa.string(), item)
+    column = pa.array(ANSWERS, pa.map_(pa.string(), pa.string())).cast(kind)
+    table = pa.table({"n": [1, 2, 3, 4], "answers": column, "text": ["a"] * 4})
+    made = passed(table, columns=("answers",))
+    assert made.column("answers").to_pylist() == CAPITAL_ANSWERS
+    assert made.drop(["answers"]) == table.drop(["answers"])
+    assert pa.types.is_map(made.schema.field("answers").type)
+    if not pa.types.is_dictionary(item):
+        assert made.schema.field("answers").type == kind
+
+
+def test_maps_of_structs_and_structs_of_maps(passed):
+    inner = pa.struct([("body", pa.string()), ("n", pa.int8())])
+    held = pa.struct([("by", pa.map_(pa.int32(), pa.string())), ("n", pa.int8())])
+    rows = [[("k", {"body": "a", "n": 1}), ("l", None)], None, []]
+    table = pa.table(
+        {
+            "deep": pa.array(rows, pa.map_(pa.string(), inner)),
+            "held": pa.array([{"by": [(1, "b")], "n": 2}, None, {"by": None}], held),
+            "by": pa.array([[("k", "c")], None, []], pa.map_("string", "string")),
+            "by (keys)": ["u", "v", "w"],
+        }
+    )
+    made = passed(table, columns=("deep.body", "held.by", "by"))
+    assert made.schema.types == table.schema.types
+    assert made.to_pydict() == {
+        "deep": [[("k", {"body": "A", "n": 1}), ("l", None)], None, []],
+        "held": [{"by": [(1, "B")], "n": 2}, None, {"by": None, "n": None}],
+        "by": [[("k", "C")], None, []],
+        "by (keys)": ["u", "v", "w"],
+    }
+
+
+def test_a_key_of_a_map_is_no_id_and_other_maps_are_refused(passed):
+    table = pa.table(
+        {"text": ["a"], "m": pa.array([[("k", 1)]], pa.map_("string", "int8"))}
+    )
+    with pytest.raises(SourceError, match="or a map to strings"):
+        passed(table, columns=("m",))
+    with pytest.raises(SourceError, match="id column"):
+        passed(table, id_column="m")

@@ -26,19 +26,12 @@ from mechanisms.laws import (
 from mondegreen.errors import SpaceError
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
+from spaces import make_cloud as cloud
+from spaces import make_space
 from strategies import epsilons, spaces
 
 # The laws of the textbook; calibrated, tight and syntf have files of their own.
 SELECTION = ["exponential", "tem"]
-
-
-def make_space(vectors, name="space"):
-    return Space.from_arrays(name, [f"w{i}" for i in range(len(vectors))], vectors)
-
-
-def cloud(count=40, dim=3, seed=0, scale=1.0):
-    rng = np.random.default_rng(seed)
-    return make_space(rng.normal(size=(count, dim)) * scale)
 
 
 def state_of(name, space, epsilon, **parameters):

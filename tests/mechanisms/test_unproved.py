@@ -42,8 +42,9 @@ from mondegreen.mechanisms.baselines.truncated_gumbel import (
     log_poisson,
 )
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.space.space import Space
 from mondegreen.space.store import save_space
+from spaces import make_cloud as cloud
+from spaces import make_space
 from strategies import epsilons, spaces
 
 UNPROVED = ["custext", "santext_plus", "truncated_gumbel", "vickrey_literal"]
@@ -55,14 +56,6 @@ few = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
-
-
-def make_space(vectors, name="space"):
-    return Space.from_arrays(name, [f"w{i}" for i in range(len(vectors))], vectors)
-
-
-def cloud(count=40, dim=3, seed=0):
-    return make_space(np.random.default_rng(seed).normal(size=(count, dim)))
 
 
 def line(points=LINE):

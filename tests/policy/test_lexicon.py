@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mondegreen.attacks.sensitive import is_counted, word_classes
 from mondegreen.policy import lexicon as lexicon_module
 from mondegreen.policy.lexicon import load_lexicon
 from mondegreen.policy.lookup import PolicyLookup
@@ -19,10 +20,15 @@ MATERIAL = ROOT / "packaging" / "policy"
 LEXICON = Path(lexicon_module.__file__).parent / "data" / "english.policy"
 WORDNET = ROOT.parent / "shared" / "data" / "wordnet"
 
+NUMBER_WORDS = (
+    *("two to nine", "ten to ninety", "ordinal", "Roman"),
+    *("hundred and more", "hundreds and more"),
+)
+
 SMALL = {
-    ("number_word", "singular"): "English has few number words",
+    **{("number_word", form): "a format, as digits are" for form in NUMBER_WORDS},
     ("time", "singular"): "months, days, seasons and four holidays",
-    ("family", "noun without a plural"): "few nouns of family, work and study",
+    ("occupation", "noun without a plural"): "few nouns of family, work and study",
 }
 """Groups of fewer words than others hide among, with the reason."""
 
@@ -30,35 +36,40 @@ CAP = 0.1
 """Share of a group's public frequency that one of its words may have."""
 
 ABOVE_CAP = {
+    ("education", "plural"): 0.67,  # students, in textbooks
     ("origin", "plural"): 0.58,  # Americans, in texts of the American government
-    ("education", "plural"): 0.48,  # students, in textbooks
-    ("money", "plural"): 0.32,  # dollars
-    ("activity", "plural"): 0.29,  # mutations, in texts on health
-    ("education", "singular"): 0.27,  # school
-    ("number_word", "singular"): 0.26,  # two
+    ("number_word", "Roman"): 0.55,  # II
+    ("number_word", "ordinal"): 0.55,  # third
+    ("number_word", "two to nine"): 0.44,  # two
+    ("money", "plural"): 0.36,  # dollars
+    ("number_word", "hundred and more"): 0.35,  # million
+    ("education", "singular"): 0.35,  # student
+    ("number_word", "hundreds and more"): 0.32,  # thousands
     ("health", "plural"): 0.25,  # symptoms
     ("occupation", "singular"): 0.25,  # doctor
+    ("product", "plural"): 0.24,  # mutations, in texts on health
     ("origin", "singular"): 0.22,  # American
+    ("number_word", "ten to ninety"): 0.22,  # ten
+    ("crime", "plural"): 0.2,  # attacks
     ("home", "singular"): 0.19,  # boat
+    ("rest", "verb, -s"): 0.19,  # clots
     ("place", "singular"): 0.18,  # York
-    ("body", "singular"): 0.17,  # blood
-    ("crime", "plural"): 0.17,  # attacks
-    ("money", "singular"): 0.17,  # inheritance
+    ("money", "singular"): 0.18,  # inheritance
     ("organization", "singular"): 0.17,  # Google
+    ("body", "singular"): 0.17,  # blood
     ("family", "plural"): 0.16,  # parents
     ("politics", "singular"): 0.15,  # president
-    ("crime", "singular"): 0.15,  # court
     ("people", "singular"): 0.15,  # adult
-    ("food", "singular"): 0.14,  # latte
     ("people", "plural"): 0.14,  # adults
-    ("health", "adjective of a field"): 0.13,  # genetic
-    ("occupation", "plural"): 0.13,  # researchers
-    ("other_name", "singular"): 0.12,  # Chambers
+    ("food", "singular"): 0.14,  # latte
     ("people", "adjective"): 0.13,  # military
     ("place", "state or region"): 0.13,  # Washington
-    ("belief", "singular"): 0.11,  # church
-    ("animal", "singular"): 0.11,  # dog
+    ("occupation", "plural"): 0.13,  # researchers
+    ("crime", "singular"): 0.13,  # attack
+    ("health", "adjective of a field"): 0.12,  # genetic
+    ("other_name", "singular"): 0.12,  # Chambers
     ("family", "singular"): 0.11,  # mother
+    ("belief", "singular"): 0.11,  # church
     ("place", "country"): 0.11,  # America
 }
 """Groups whose commonest word has more than the cap, and how much at most."""
@@ -150,6 +161,39 @@ def test_no_group_prints_words_of_sexuality(policy):
 def test_each_group_is_large_or_there_is_a_reason(policy):
     small = {kind for kind, words in kinds_of(policy) if len(words) < HIDE_AMONG}
     assert small == set(SMALL)
+
+
+def test_inflections_of_ordinary_words_are_ordinary_and_no_others(policy):
+    """Of texts, not of the prompts by which policies are judged."""
+    for word in ("agreeing", "quieter", "overviews", "emailing"):
+        assert class_of(policy, f"so {word} it is", word) == "ordinary", word
+    for word in ("rapes", "battered", "murders", "bowles", "retirees", "testes"):
+        assert class_of(policy, f"so {word} it is", word) != "ordinary", word
+
+
+def test_what_became_ordinary_still_counts_in_attacks(policy):
+    """The denominator of an attack is frozen: no list makes its own figures."""
+    lexicon = load_lexicon()
+    listed = {w for words in lexicon.counted.values() for w in words}
+    assert listed <= set(lexicon.ordinary)
+    batch = tokenize(["The police saw my dog agreeing to two walks."])
+    assert PolicyLookup(policy).codes(batch).max() >= len(policy.ordinary)  # two
+    classes = dict(zip(batch.words(), word_classes(batch).tolist(), strict=True))
+    assert classes["police"] == "crime"
+    assert classes["dog"] == "animal"
+    assert classes["agreeing"] == "rest"
+    assert is_counted(batch).sum() == 2
+
+
+def test_number_words_come_out_as_number_words_of_their_size(policy):
+    for word, other in (("two", "nine"), ("twenty", "sixty"), ("million", "billion")):
+        one, two = (symbol_of(policy, f"so {w} it is", w) for w in (word, other))
+        assert one == two
+    assert symbol_of(policy, "so two", "two") != symbol_of(policy, "so ten", "ten")
+    # The format does not count for what a sensitive word hides among.
+    assert policy.alphabet.hides_among == 30
+    shown = load_policy("sensitive", ordinary=("two", "three", "four", "five"))
+    assert shown.describe(symbol_of(shown, "so six", "six"))[2] > 20
 
 
 def test_no_output_is_too_common_in_its_group(policy, counts):

@@ -145,6 +145,18 @@ def test_one_changed_word_moves_no_other_symbol(sensitive, drawn, data):
         assert first[i] == second[i], (one, two, i)
 
 
+def test_a_capital_that_turns_a_line_moves_symbols_of_that_line_alone(sensitive):
+    """Six words or more, 60 % with a capital: what the proof of krr counts."""
+    line = "Best Ways To cook the {} here\nBest Ways To cook the rice here"
+    one, two = (symbols(sensitive, line.format(word)) for word in ("rice", "Rice"))
+    moved = [i for i in range(len(one)) if one[i] != two[i]]
+    assert moved == [5]  # 4 of 7 words: no title, and the word itself
+    title = "Best Ways To Cook the {} here\nBest Ways To cook the rice here"
+    one, two = (symbols(sensitive, title.format(word)) for word in ("rice", "Rice"))
+    moved = [i for i in range(len(one)) if one[i] != two[i]]
+    assert moved == [1, 5]  # "Ways", since 5 of 7 are title case; not the other line
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=40))
 def test_symbols_do_not_depend_on_what_was_seen_before(text):

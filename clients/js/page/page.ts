@@ -137,6 +137,13 @@ function start(all: Privatizer): void {
   element("digest").textContent = all.digest;
   text.addEventListener("input", show);
   for (const type of ["keyup", "click", "focus"]) text.addEventListener(type, show);
+  for (const sample of document.querySelectorAll<HTMLButtonElement>("[data-sample]")) {
+    sample.addEventListener("click", () => {
+      text.value = sample.dataset["sample"]!;
+      text.setSelectionRange(0, 0);
+      show();
+    });
+  }
   slider.addEventListener("input", setting);
   element("draw").addEventListener("click", draw);
   element("copy").addEventListener("click", () => void copy());

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 
 import { launch, skip } from "./chromium.mjs";
+import { readability } from "./readability.mjs";
 
 const PAGE = new URL("../page/index.html", import.meta.url).href;
 const TEXT = "The doctor met Ann in Oslo.";
@@ -135,21 +136,72 @@ test("keyboard alone: type, move the slider, draw; the word at the cursor is tol
   assert.equal(await shown(page, "shown"), "14");
   assert.notEqual(before, "14");
   assert.equal(await page.getAttribute("#epsilon", "aria-valuetext"), "epsilon 14");
-  await page.keyboard.press("Tab");
+  for (let i = 0; i < 4; i++) await page.keyboard.press("Tab"); // past three samples
+  assert.equal(await page.evaluate(() => document.activeElement.id), "text");
   await page.keyboard.type("my doctor");
   assert.match(await shown(page, "word"), /^doctor is sensitive: .* \d+ of 100 times it becomes one of/);
   const near = await shown(page, "word");
-  await page.keyboard.press("Shift+Tab");
+  for (let i = 0; i < 4; i++) await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Home");
   assert.equal(await shown(page, "shown"), "6");
   assert.notEqual(await shown(page, "word"), near);
   assert.match(await shown(page, "promise"), /epsilon 6\)/);
-  for (let i = 0; i < 9; i++) {
+  for (let i = 0; i < 12; i++) {
     await page.keyboard.press("Tab");
     if ((await page.evaluate(() => document.activeElement.id)) === "draw") break;
   }
   await page.keyboard.press("Enter");
   assert.match(await shown(page, "release"), /^\S+ \S+$/);
+  await context.close();
+});
+
+test("three samples fill the text by keyboard, and their names are replaced", { skip }, async () => {
+  const { context, page, requests, problems } = await opened();
+  const names = [/Ingrid|Okonkwo|Bergen/, /Samira|Haddad|88213|Leeds|0721/, /Porto|Tiago|diabetes|insulin/];
+  const samples = page.locator("[data-sample]");
+  assert.equal(await samples.count(), 3);
+  await page.focus("#epsilon");
+  await page.keyboard.press("Home");
+  for (const [i, name] of names.entries()) {
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const text = await page.inputValue("#text");
+    assert.equal(text, await samples.nth(i).getAttribute("data-sample"));
+    assert.match(text, name);
+    const stayed = await page.locator("#preview .stayed").count();
+    const words = await page.locator("#preview span").count();
+    assert.ok(words > 20 && stayed < words, `${stayed} of ${words}`);
+    const all = new RegExp(name, "g");
+    const kept = (await shown(page, "preview")).match(all) ?? [];
+    // Each stays 1 time in 30 or less, so all of them in 27,000 or less.
+    assert.ok(kept.length < text.match(all).length, String(kept));
+  }
+  await page.click("#draw");
+  assert.ok((await shown(page, "release")).length > 40);
+  assert.deepEqual(requests, [PAGE]);
+  assert.deepEqual(problems, []);
+  await context.close();
+});
+
+test("no text is under 14 pixels, and contrast is AA, light and dark", { skip }, async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const { context, page } = await opened({ colorScheme });
+    await page.locator("[data-sample]").first().click();
+    await page.locator("summary").click();
+    await page.click("#draw");
+    assert.deepEqual(await page.evaluate(readability), []);
+    await context.close();
+  }
+});
+
+test("the check of readability sees what is wrong", { skip }, async () => {
+  const { context, page } = await opened();
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync("h1 { font-size: 13px } header p { color: #999 }");
+    document.adoptedStyleSheets = [sheet];
+  });
+  assert.equal((await page.evaluate(readability)).length, 2);
   await context.close();
 });
 
@@ -169,6 +221,7 @@ test("screen readers: every control has a name, changes are told", { skip }, asy
 test("400 pixels: nothing is wider than the screen", { skip }, async () => {
   const { context, page } = await opened({ viewport: { width: 400, height: 800 } });
   await page.fill("#text", "a".repeat(300));
+  await page.locator("[data-sample]").last().click();
   const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   assert.equal(widths[0], widths[1]);
   await context.close();

@@ -21,6 +21,8 @@ from mondegreen.space.store import load_space
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 from mondegreen.wording import DEFAULT_SPACE
+from mondegreen_experiments.choices import Choices, digest_of, write_key
+from mondegreen_experiments.measures.preprocess import preprocess
 
 _HUB: Final = {
     "imdb": ("stanfordnlp/imdb", "text"),
@@ -88,17 +90,31 @@ class Bench:
     fetch : bool
         Whether a data set that is not there may be fetched by the library
         ``datasets``. No network is used otherwise.
+    choices : Choices
+        What was named in place of what recipes would take.
     """
 
-    def __init__(self, data: Path | None = None, *, fetch: bool = False) -> None:
-        self._data, self.fetches = data, fetch
+    def __init__(
+        self,
+        data: Path | None = None,
+        *,
+        fetch: bool = False,
+        choices: Choices = Choices(),  # noqa: B008 - frozen
+    ) -> None:
+        self._data, self.fetches, self.choices = data, fetch, choices
         self.table = functools.cache(self._table)
         self.space = functools.cache(self._space)
         self.written = functools.cache(self._written)
         self.labelled = functools.cache(self._labelled)
 
     def __reduce__(self) -> tuple[Any, ...]:  # what was read stays where it is
-        return functools.partial(Bench, fetch=self.fetches), (self._data,)
+        same = {"fetch": self.fetches, "choices": self.choices}
+        return functools.partial(Bench, **same), (self._data,)  # type: ignore[arg-type]
+
+    def key(self, names: Sequence[str]) -> str:
+        """Name these data sets by what they hold, and all that was chosen."""
+        held = {name: digest_of(path) for name in names for path in self._paths(name)}
+        return write_key(self.choices, held)
 
     def lacks(self, names: Sequence[str]) -> list[str]:
         """Those data sets that are neither in the folder nor may be fetched."""
@@ -111,8 +127,11 @@ class Bench:
         return f"--data FOLDER, or {get} for {some}" if some else "--data FOLDER"
 
     def _has(self, name: str) -> bool:
+        return any(path.exists() for path in self._paths(name))
+
+    def _paths(self, name: str) -> list[Path]:
         places = () if self._data is None else (name, f"{name}.parquet")
-        return any(self.path(each).exists() for each in places)
+        return [path for each in places if (path := self.path(each)).exists()]
 
     def _gets(self, name: str) -> bool:
         return self.fetches and name in _HUB and find_spec("datasets") is not None
@@ -183,6 +202,7 @@ class Bench:
         if not rows:
             raise SourceError(name, f"it has no rows of the split {split}")
         texts = [table[column][i].replace("<br />", " ") for i in rows]
+        texts = preprocess(texts, self.choices.preprocess, self.path)
         _, labels = np.unique(table["label"], return_inverse=True)
         return texts, labels[rows]
 
@@ -214,7 +234,7 @@ class Bench:
 
         To measure the distances of a whole space takes a minute.
         """
-        if name != "w2v-300":
+        if name != "w2v-300" or self.choices.space_file("w2v", "300"):
             space = self.space(name)
             return space.words, space.vectors
         named = read_lines(self.path("vectors/w2v_imdb.words.txt"))
@@ -228,11 +248,30 @@ class Bench:
         Fewer dimensions than 300 are by PCA.
         """
         family, _, dim = name.partition("-")
+        given = self.choices.space_file(family, dim)
+        if given is not None:
+            return self._given(*given, name, int(dim))
         if family == "glove" and dim.isdigit():
             return reduced(load_space(DEFAULT_SPACE), int(dim), name)
         if family in _W2V and dim.isdigit():
             return self._w2v(family, int(dim), name)
         return load_space(name)
+
+    def _given(self, own: str, path: str, name: str, dim: int) -> Space:
+        """A space that was named; of fewer dimensions by PCA.
+
+        One that was named for this dimension must have it. All dimensions of a family
+        have the same words, since texts are read once.
+        """
+        space = load_space(Path(path))
+        if own == name and space.dim != dim:
+            has = f"it has {space.dim} dimensions"
+            raise ConfigurationError(f"--space {own}: {has}, not {dim}")
+        first = f"{name.partition('-')[0]}-300"
+        if name != first and space.words != self.space(first).words:
+            problem = f"its words are not those of {first}, in the same order"
+            raise ConfigurationError(f"--space {own}: {problem}; name that too")
+        return reduced(space, dim, name)
 
     def _w2v(self, family: str, dim: int, name: str) -> Space:
         if dim != 300:

@@ -25,62 +25,139 @@ if TYPE_CHECKING:
 
 @command()
 def reproduce(
-    names: tuple[str, ...] = argument(nargs=-1, metavar="[NAME]..."),
-    scale: Literal["quick", "full"] = option(
-        "How much of the grid, and how many runs."
-    ),
+    names: tuple[str, ...] = argument(nargs=-1, metavar="[NAME|FILE.py]..."),
+    scale: Literal["quick", "full"] = option("Size of the grid, and number of runs."),
     data: Path | None = option(
-        "Folder with the data sets, NAME.parquet each.",
+        "Folder with the data sets, as NAME.parquet.",
         "--data FOLDER",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         default=None,
     ),
-    fetch: bool = option("Let the library datasets fetch what the folder lacks."),
+    fetch: bool = option("Download missing data sets with the library datasets."),
     runs: Path | None = option(
-        "Folder where finished runs are kept.  [default: in the cache]",
+        "Folder for finished runs.  [default: in the cache]",
         "--runs FOLDER",
         type=click.Path(file_okay=False, path_type=Path),
         default=None,
     ),
+    seeds: int | None = option(
+        "Runs of each point, in place of the recipe's.", default=None
+    ),
+    epsilons: tuple[float, ...] = option(
+        "Epsilon in place of those of the recipe. Claims that need others cannot be "
+        "told. Repeatable.",
+        "--epsilon",
+        default=(),
+    ),
+    spaces: tuple[str, ...] = option(
+        "Vectors in place of ours: GloVe or fastText text, word2vec text or binary, or "
+        "a space. NAME is glove, w2v or w2v_frequent, or one dimension, as glove-50. "
+        "Repeatable.",
+        "--space NAME=FILE",
+        default=(),
+    ),
+    words: int = option(
+        "First words of each file of --space to take; 0 for all.",
+        type=click.IntRange(min=0),
+        default=0,
+    ),
+    classifier: str = option(
+        "Classifier in place of the recipe's: tf-idf, lstm, or the folder of a model "
+        "of the library transformers.",
+        "--classifier NAME|FOLDER",
+        default="",
+        show_default=False,
+    ),
+    sentence_model: str = option(
+        "Sentence model that compares texts: MODULE:FUNCTION, from texts to vectors, "
+        "or the folder of a model of the library transformers.",
+        "--sentence-model MODULE:FUNCTION|FOLDER",
+        default="",
+        show_default=False,
+    ),
+    steps: tuple[str, ...] = option(
+        "Preprocessing of texts, as some papers do. Repeatable.",
+        "--preprocess",
+        type=click.Choice(("stop-words", "lemmas")),
+        default=(),
+    ),
     jobs: int = option(
-        "Processes that make runs. What measures time runs alone, at the end.",
+        "Number of processes. Experiments that measure time run alone, at the end.",
         "-j --jobs",
         default=1,
     ),
-    output: File | None = option("Write every run as Parquet.", "-o --output"),
+    output: File | None = option("Write all runs as a Parquet file.", "-o --output"),
     force: bool = options.FORCE,
+    peers: bool = option(
+        "Install the other packages of the scoreboard, pinned, in environments of "
+        "their own."
+    ),
+    sets: tuple[str, ...] = option(
+        "Texts to add to the scoreboard: a file with a column text. Repeatable.",
+        "--set NAME=FILE",
+    ),
+    spans: str | None = option(
+        "Field of these files with annotated spans, as `attack --spans` reads it.",
+        "--spans FIELD",
+    ),
+    tools: tuple[str, ...] = option(
+        'Tool to add to the scoreboard: a command that reads lines {"text": ...} and '
+        "prints as many with the releases. Repeatable.",
+        "--tool NAME=COMMAND",
+    ),
     list_all: bool = option("List the experiments.", "--list"),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Reproduce an experiment from a paper, and say what agrees.
+    """Reproduce experiments from papers, and report what agrees.
 
-    Without a NAME all are measured for which data and libraries are here. Finished
-    runs are kept: work that was interrupted goes on where it was. Numbers are means
-    over seeds with intervals of 95 %; what a paper prints agrees where it is within
-    the interval, widened by a tolerance that the experiment states. The exit code
-    tells whether all was measured, not whether it agrees.
+    Without a NAME, the command runs every experiment whose data and libraries are
+    installed. Finished runs are kept, so interrupted work continues where it stopped.
+    Numbers are means over seeds with 95 % intervals. A published number agrees if it is
+    within the interval, widened by a tolerance that the experiment states. The exit
+    code says whether everything was measured, not whether it agrees.
 
     \b
     mondegreen reproduce --list
     mondegreen reproduce cmp-words
     mondegreen reproduce --jobs 2 --data shared/data
+    mondegreen reproduce cmp-words --space glove=glove.6B.300d.txt --seeds 10
+    mondegreen reproduce my_recipe.py --epsilon 5 --epsilon 10
+    mondegreen reproduce scoreboard --peers --data shared/data
     """  # noqa: D301
+    from mondegreen.files import home
+    from mondegreen_experiments.adapt import adapted
     from mondegreen_experiments.bench import Bench
-    from mondegreen_experiments.papers import list_names, recipe_named
+    from mondegreen_experiments.choices import Choices, check_choices, given_spaces
+    from mondegreen_experiments.papers import BOARD, list_names, recipe_named
+    from mondegreen_experiments.scoreboard.board import Asked, build_recipe
 
-    recipes = [recipe_named(name) for name in dict.fromkeys(names or list_names())]
+    asked = Asked(sets, spans or "", tools, peers)
+    if asked and BOARD not in names:
+        raise ConfigurationError(
+            f"--peers, --set, --spans and --tool go with the name {BOARD}"
+        )
+    listed = (*list_names(), BOARD) if list_all else list_names()
+    recipes = [recipe_named(name) for name in dict.fromkeys(names or listed)]
     if list_all:
         echo_table([_row(each) for each in recipes], as_json=as_json)
         return
-    bench = Bench(data, fetch=fetch)
     tell: Shown = (lambda message: None) if quiet else say
+    kept_in, models = runs or home() / "runs", check_choices(classifier, sentence_model)
+    read = given_spaces(spaces, words, kept_in, tell)
+    bench = Bench(data, fetch=fetch, choices=Choices(read, *models, steps))
+    recipes = [
+        build_recipe(asked, bench, scale, tell)
+        if each.name == BOARD
+        else adapted(each, scale, seeds, epsilons)
+        for each in recipes
+    ]
     lacks = {} if names else {each.name: _lack(each, bench) for each in recipes}
     skipped = {name: f"no {lack}" for name, lack in lacks.items() if lack}
     recipes = [each for each in recipes if each.name not in skipped]
     _check(recipes, bench, output, force=force)
     _introduce(recipes, skipped, tell)
-    done, failed = _measured(recipes, scale, bench, runs, jobs, tell, shower(quiet))
+    done, failed = _measured(recipes, scale, bench, kept_in, jobs, tell, shower(quiet))
     if output is not None:
         _write(output, scale, done)
     results = [result for result, _ in done]
@@ -112,7 +189,7 @@ def _measured(
     recipes: Sequence[Recipe],
     scale: Scale,
     bench: Bench,
-    runs: Path | None,
+    runs: Path,
     jobs: int,
     tell: Shown,
     show: Shown,
@@ -121,7 +198,6 @@ def _measured(
 
     The error of a recipe that was alone is raised.
     """
-    from mondegreen.files import home
     from mondegreen_experiments.result import result_of
     from mondegreen_experiments.run import run_all
 
@@ -131,7 +207,7 @@ def _measured(
             counts = f"claims {each.held}, numbers {each.agreed}"
             tell(f"{recipe.name}: {counts}, {each.seconds:.0f} s")
 
-    folder = (runs or home() / "runs") / ("fetched" if bench.fetches else "")
+    folder = runs / ("fetched" if bench.fetches else "")
     try:
         outcomes = run_all(recipes, scale, bench, folder, show, jobs, finished)
     except KeyboardInterrupt:
@@ -239,8 +315,12 @@ def _print(results: Sequence[Result], *, in_full: bool) -> None:
 
 def _print_one(result: Result) -> None:
     """Print what was measured, what was published, and the claims."""
+    from mondegreen_experiments.papers import BOARD
     from mondegreen_experiments.recipe import place
 
+    if result.recipe.name == BOARD:
+        _print_board(result)
+        return
     rows: list[dict[str, object]] = [
         {
             **point,
@@ -257,6 +337,14 @@ def _print_one(result: Result) -> None:
     for judged in result.shapes:
         shape = judged.shape
         click.echo(f"\n{shape.where}: {shape.claim}: {judged.verdict}")
+
+
+def _print_board(result: Result) -> None:
+    from mondegreen_experiments.scoreboard.board import write_board
+
+    for title, rows in write_board(result):
+        click.echo(f"\n{title}")
+        echo_table(rows)
 
 
 def _compared(each: Compared) -> dict[str, object]:

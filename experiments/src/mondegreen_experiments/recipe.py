@@ -139,14 +139,16 @@ class Recipe:
     version: int = 1
     alone: bool = False
 
-    def key(self, point: Point, seed: int) -> str:
+    def key(self, point: Point, seed: int, data: str = "") -> str:
         """Name a run by what decides what it gives.
 
-        The version need not be raised where the code of recipes, their data, attacks
-        or scores changes: that is part of the name. Mechanisms, spaces and the files of
-        data are not, nor is the scale: what differs by scale stands in the point.
+        The version need not be raised where the code of recipes, attacks or scores
+        changes, nor where a file of data does: both are part of the name, ``data`` as
+        :meth:`Bench.key <mondegreen_experiments.bench.Bench.key>` gives it. Mechanisms
+        are not, nor is the scale: what differs by scale stands in the point.
         """
-        what = [self.name, self.version, code_of(self.measure), place(point), seed]
+        code = code_of(self.measure)
+        what = [self.name, self.version, code, place(point), seed, data]
         return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
 
 

@@ -11,8 +11,10 @@ from numpy.random import Generator
 
 from mondegreen.arrays import Ids
 from mondegreen.calibration.monte_carlo import sample_outputs
+from mondegreen.errors import SpaceError
 from mondegreen.mechanisms import mechanism, mechanism_class
 from mondegreen.mechanisms.base import State
+from mondegreen.space.binarize import with_codes
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_codes
 from mondegreen_experiments.bench import Labelled
@@ -35,8 +37,21 @@ LAWS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 NO_NOISE: Final = "none"
 """Stands for a mechanism that releases texts as they are."""
 
+BY_LARGEST: Final = "BRR by largest ratio"
+"""The same, by the ratio of the largest losses in place of the mean ones."""
+
 BY_RATIO: Final = "BRR by ratio"
 """BRR at the epsilon that its paper's privacy ratio calls equal to one of CMP."""
+
+
+@functools.lru_cache(maxsize=4)
+def coded(space: Space) -> Space:
+    """The space with codes: its own, those of the package, or trained ones."""
+    try:
+        load_codes(space)
+    except SpaceError:
+        return with_codes(space)
+    return space
 
 
 def prepared(law: str, epsilon: float, space: Space, *, fast: bool = False) -> State:
@@ -46,6 +61,8 @@ def prepared(law: str, epsilon: float, space: Space, *, fast: bool = False) -> S
     it needs torch.
     """
     name, parameters = LAWS[law]
+    if name == "brr":
+        space = coded(space)
     if fast and mechanism_class(name).family == "noise":
         parameters = {**parameters, "decoder": "fast"}
     return mechanism(name, epsilon=float(epsilon), **parameters).prepare(space)
@@ -71,7 +88,7 @@ def equal_by_ratio(space: Space, by: str) -> tuple[float, float]:
     "largest". The ratio equals bounds of the loss, not what becomes of words.
     """
     binary, others = (
-        load_codes(space).geometry,
+        load_codes(coded(space)).geometry,
         (space.vocab_size - 1) / space.vocab_size,
     )
     if by == "mean":
@@ -87,8 +104,9 @@ def release_at(point: Point, space: Space, *, fast: bool = False) -> State | Non
     law, epsilon = str(point["law"]), float(point["epsilon"])
     if law == NO_NOISE:
         return None
-    if law == BY_RATIO:
-        euclidean, hamming = equal_by_ratio(space, "mean")
+    if law in (BY_RATIO, BY_LARGEST):
+        by = "mean" if law == BY_RATIO else "largest"
+        euclidean, hamming = equal_by_ratio(space, by)
         law, epsilon = "BRR", epsilon * euclidean / hamming
     return _kept(law, epsilon, space, fast)
 

@@ -112,6 +112,8 @@ class Judged:
     def of(cls, shape: Shape, table: Table, by_seed: Sequence[Table]) -> Judged:
         margin = shape.test(table)
         each = [shape.test(one) for one in by_seed]
+        if any(math.isnan(one) for one in (margin, *each)):  # no test of these points
+            return cls(shape, None, UNTOLD)
         if not all(math.isfinite(m) and not _is_bool(m) for m in (margin, *each)):
             return cls(shape, None, _verdict(shape, margin, *each))
         around = Mean.of([float(m) for m in each])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -61,9 +61,12 @@ def run_all(
     With several ``jobs`` each run is made by one of so many processes, which read data
     for themselves and compute with one thread. Recipes that are measured ``alone``
     come last, one run at a time. This process alone writes to the folder. An error
-    ends its recipe and no other. ``finished`` is told of each recipe at its end.
+    ends its recipe and no other. A process that is killed ends its run and no other:
+    the recipe goes on, and fails at its end. ``finished`` is told of each recipe at its
+    end.
     """
-    work, outcomes = _Work(recipes, scale, folder, jobs), dict[str, Outcome]()
+    work, outcomes = _Work(recipes, scale, bench, folder, jobs), dict[str, Outcome]()
+    killed: dict[str, _KilledError] = {}
 
     def end(recipe: Recipe, error: Exception | None = None) -> None:
         if recipe.name not in outcomes and (error or not work.missing(recipe)):
@@ -81,11 +84,29 @@ def run_all(
         else:
             done = _in_processes(tasks, bench, 1 if is_alone else jobs, outcomes)
         for task, found in done:
-            if isinstance(found, Run):
-                work.add(task, found)
-            end(task.recipe, found if isinstance(found, Exception) else None)
+            error = work.take(task, found)
+            if isinstance(error, _KilledError):
+                killed[task.recipe.name] = error
+            else:
+                end(task.recipe, error)
             show(f"{work.says(outcomes)}: {task.recipe.name}, {point_key(task.point)}")
+        _end_killed(some, killed, end)
     return {recipe.name: outcomes[recipe.name] for recipe in recipes}
+
+
+def _end_killed(
+    recipes: Sequence[Recipe],
+    killed: Mapping[str, _KilledError],
+    end: Callable[[Recipe, Exception | None], None],
+) -> None:
+    """End the recipes of which a run is missing, all others being made."""
+    for recipe in recipes:
+        if recipe.name in killed:
+            end(recipe, killed[recipe.name])
+
+
+class _KilledError(ConfigurationError):
+    """The process of a run was killed: the other runs of its recipe go on."""
 
 
 @final
@@ -93,13 +114,19 @@ class _Work:
     """What is to be run, what is known of it, and how long the rest may take."""
 
     def __init__(
-        self, recipes: Sequence[Recipe], scale: Scale, folder: Path, jobs: int
+        self,
+        recipes: Sequence[Recipe],
+        scale: Scale,
+        bench: Bench,
+        folder: Path,
+        jobs: int,
     ) -> None:
         self._recipes, self._folder, self._jobs = recipes, folder, jobs
         self._known = {recipe.name: kept(folder, recipe) for recipe in recipes}
         self._tasks = {
             recipe.name: [
-                _Task(recipe, point, seed, recipe.key(point, seed))
+                _Task(recipe, point, seed, recipe.key(point, seed, data))
+                for data in [bench.key(recipe.data)]
                 for point in recipe.points[scale]
                 for seed in range(recipe.seeds[scale])
             ]
@@ -117,9 +144,13 @@ class _Work:
         known = self._known[recipe.name]
         return [known[task.key] for task in self._tasks[recipe.name]]
 
-    def add(self, task: _Task, run: Run) -> None:
-        self._known[task.recipe.name][task.key] = run
-        keep(self._folder, task.recipe, task.key, run)
+    def take(self, task: _Task, found: Run | Exception) -> Exception | None:
+        """Keep a run; give back an error."""
+        if isinstance(found, Exception):
+            return found
+        self._known[task.recipe.name][task.key] = found
+        keep(self._folder, task.recipe, task.key, found)
+        return None
 
     def says(self, ended: Collection[str]) -> str:
         """How far it is, as runs of the same recipe took so far, or of any."""
@@ -204,15 +235,19 @@ class _Worker:
     def run(self, task: _Task) -> Future[Run]:
         self.recipe = task.recipe.name
         with one_thread(), without_interrupts():
-            measure, point = task.recipe.measure, dict(task.point)
-            return self.pool.submit(_work, measure, point, task.seed)
+            given = task.recipe.measure, dict(task.point), task.seed
+            try:
+                return self.pool.submit(_work, *given)
+            except BrokenProcessPool:  # it was killed while it had nothing to do
+                self.pool = ProcessPoolExecutor(1, SPAWN, _begin, (self._bench,))
+                return self.pool.submit(_work, *given)
 
     def end(self, future: Future[Run]) -> Run | Exception:
         error = future.exception()
         if isinstance(error, BrokenProcessPool):
             self.pool = ProcessPoolExecutor(1, SPAWN, _begin, (self._bench,))
-            why = "its process was killed, as where memory ends: try fewer jobs"
-            return ConfigurationError(f"{self.recipe}: {why}")
+            why = "a process was killed, as where memory ends; call it again to go on"
+            return _KilledError(f"{self.recipe}: {why}, with fewer jobs")
         return error if isinstance(error, Exception) else future.result()
 
 

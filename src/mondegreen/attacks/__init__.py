@@ -1,4 +1,7 @@
-"""What adversaries recover of a release, and attacks of your own."""
+"""What attackers recover from a release, of this package or of any tool.
+
+The names below are public and stable. They load neither faiss nor torch.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,21 @@ from mondegreen.plugins import Plugins, find_function_problem
 if TYPE_CHECKING:
     import numpy as np
 
+    from mondegreen.attacks.any_tool.rows import Given
+    from mondegreen.attacks.any_tool.run import Found, attack_release
+    from mondegreen.attacks.any_tool.spans import (
+        Annotation,
+        SpanError,
+        move_spans,
+        read_spans,
+    )
     from mondegreen.attacks.attack import Attack
+    from mondegreen.attacks.context import (
+        ContextCertificate,
+        Place,
+        certify_context,
+        find_exposed_places,
+    )
     from mondegreen.attacks.pairs import Pairs, build_pairs
     from mondegreen.attacks.reader import Knowledge
     from mondegreen.attacks.run import attack_all
@@ -23,12 +40,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ORDER",
+    "Annotation",
     "Attack",
+    "ContextCertificate",
+    "Found",
+    "Given",
     "Knowledge",
     "Pairs",
+    "Place",
+    "SpanError",
     "attack_all",
+    "attack_release",
     "build_pairs",
+    "certify_context",
+    "find_exposed_places",
+    "move_spans",
     "names",
+    "read_spans",
     "register",
 ]
 
@@ -47,11 +75,22 @@ ORDER: Final = (
 __getattr__, __dir__ = load_lazily(
     __name__,
     {
+        "Annotation": "any_tool.spans",
         "Attack": "attack",
+        "ContextCertificate": "context",
+        "Found": "any_tool.run",
+        "Given": "any_tool.rows",
         "Knowledge": "reader",
         "Pairs": "pairs",
+        "Place": "context",
+        "SpanError": "any_tool.spans",
         "attack_all": "run",
+        "attack_release": "any_tool.run",
         "build_pairs": "pairs",
+        "certify_context": "context",
+        "find_exposed_places": "context",
+        "move_spans": "any_tool.spans",
+        "read_spans": "any_tool.spans",
     },
     eager=["ORDER", "names", "register"],
 )

@@ -50,7 +50,7 @@ class Adversary:
     Parameters
     ----------
     pairs : Pairs
-        Public texts of the kind that is to be privatized.
+        Public in-domain texts.
     language : NGrams
         The public language model that the reader knows.
     asked : collection of str
@@ -108,7 +108,7 @@ def read(
 
 
 def build_readers(state: State, language: NGrams) -> Mapping[str, Reader]:
-    """Who reads a release with a public model; the one :data:`ALONE` sees no context.
+    """Build readers of a release with a public model; :data:`ALONE` sees no context.
 
     That one is the Bayes adversary of single words, with the frequencies of the model:
     the best where the law is closed, and learned from public draws elsewhere.
@@ -146,8 +146,8 @@ def success_against(
     low, high, below, above = least, 1.0, count_recovered(least), 1.0
     if below > reader:
         raise ConfigurationError(
-            f"reader {reader:g} cannot be had: who knows the language model recovers "
-            f"{below:.4f} of the words of SAMPLE whatever comes out"
+            f"reader {reader:g} cannot be reached: an attacker with the language "
+            f"model recovers {below:.4f} of the words of SAMPLE whatever comes out"
         )
     while high - low > _CLOSE and reader - below > _CLOSE:
         # Where a line between the ends says, a little inside of them.

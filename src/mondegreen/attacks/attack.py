@@ -20,7 +20,7 @@ _Z: Final = 1.96  # of an interval of 95 %
 @final
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One attack: who guesses, what, how well, and how well without the release.
+    """One attack: the attacker, the success, and the success without the release.
 
     Parameters
     ----------
@@ -52,14 +52,20 @@ class Attack:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values, details beside the others."""
+        """Convert to JSON values, details beside the others.
+
+        Returns
+        -------
+        dict of str to JSON values
+            Value, interval, chance level and details.
+        """
         values: dict[str, Any] = asdict(self)
         details: dict[str, Any] = values.pop("details")
         return values | details
 
 
 def by_texts(hits: Floats, words: Floats | Weights) -> Ends:
-    """Bound a share of words, 95 %, where the words of one text hang together.
+    """Bound a share of words, 95 %, where the words of one text are correlated.
 
     The hull of two intervals: texts drawn again 1,000 times, with a fixed seed, and
     that of Wilson, as if words were independent, which is the wider one for few texts.

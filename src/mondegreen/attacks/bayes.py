@@ -1,8 +1,8 @@
 r"""The best guess of a single word, without its context.
 
-Whoever knows the law and how frequent words are guesses, for each output, the input
-that makes it likeliest. No adversary who looks at one output alone and knows as much is
-right more often: 1 less the Bayes risk.
+An attacker who knows the law and the word frequencies guesses, for each output, the
+input that makes it most likely. No adversary who looks at one output alone and knows as
+much is right more often: 1 less the Bayes risk.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def single_word(pairs: Pairs, public: Outputs, own: Outputs, knows: str) -> Atta
     pairs : Pairs
         The originals.
     public, own : Outputs
-        What outputs tell whoever expects the words of public text, and whoever knows
-        the very frequencies of the originals.
+        What outputs disclose to an attacker with public word frequencies, and to one
+        with the exact frequencies of the originals.
     knows : str
         Where the public frequencies come from.
     """
@@ -81,5 +81,5 @@ def _build_attack(
 
 
 def blind_success(pairs: Pairs, prior: Floats) -> float:
-    """Tell how often the likeliest word is right, whatever came out."""
+    """Tell how often the most likely word is right, whatever came out."""
     return float((pairs.inputs == int(prior.argmax())).mean())

@@ -1,4 +1,4 @@
-r"""Was the word an illness, a city, a religion: what outputs tell of public sets.
+r"""Was the word an illness, a city? What outputs disclose about public sets.
 
 For a set C of words and the prior :math:`\pi`, who tests whether a word was in C errs
 in one of the two ways with probability at least :math:`1 - \mathrm{TV}` in sum:
@@ -66,7 +66,7 @@ def categories(public: Outputs, sets: Mapping[str, Ids], inputs: Ids) -> Attack:
 
 
 def _describe(mass: Floats, total: Floats) -> dict[str, Any]:
-    """Compute what outputs tell of one set; nothing where nobody expects it."""
+    """Compute what outputs disclose about one set; nothing if its prior is 0."""
     prior = float(mass.sum())
     if not 0 < prior < total.sum():
         return {}

@@ -1,4 +1,4 @@
-r"""How much an output tells of its word on average: mutual information.
+r"""How much an output discloses about its word on average: mutual information.
 
 .. math::
 

@@ -1,11 +1,12 @@
 r"""Linkage: to which of N originals a release belongs.
 
-Whoever has the originals, and the law, takes the likeliest one: by the first k words,
+An attacker with the originals and the law takes the most likely one: by the first k
+words,
 
 .. math:: \arg\max_j \sum_{i \le k} \ln P(y_i \mid x^{(j)}_i)
 
 by all words, among originals of as many words; by the groups of the words, in any
-order; or by what passes in clear, which needs no law. Where the law is not closed,
+order; or by what passes unchanged, which needs no law. Where the law is not closed,
 distances stand for likelihoods. Equally likely originals share a success.
 """
 
@@ -182,7 +183,7 @@ def _groups(state: State) -> Ids | None:
 
 
 def _in_clear(pairs: Pairs) -> list[Found]:
-    """Link by what is not hidden: structure, and the number of words alone."""
+    """Link by what is disclosed: structure, and the number of words alone."""
     ways = {"number of words": pairs.counts}
     if len(pairs.shapes):
         is_kept = np.array_equal(pairs.structures, pairs.shapes)
@@ -195,7 +196,7 @@ def _in_clear(pairs: Pairs) -> list[Found]:
 
 
 def _hits(scores: Singles) -> Floats:
-    """Share a success among the originals that are likeliest, by release."""
+    """Share a success among the originals that are most likely, by release."""
     own = scores.diagonal()[:, None]
     above = np.count_nonzero(scores > own, axis=1)
     return np.where(above == 0, 1 / np.count_nonzero(scores == own, axis=1), 0.0)

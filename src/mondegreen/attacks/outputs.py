@@ -1,4 +1,4 @@
-r"""What the outputs of a closed law tell of one input, without its context.
+r"""What the outputs of a closed law disclose about one input, without its context.
 
 For a prior :math:`\pi` and every output :math:`y` of the vocabulary
 
@@ -8,8 +8,8 @@ For a prior :math:`\pi` and every output :math:`y` of the vocabulary
     P_C(y) = \sum_{x \in C} \pi(x) P(y \mid x)
 
 with the input that reaches the maximum, which is the best guess. All attacks on single
-words are sums of these. A tree is looked at by its levels, in a moment; another law in
-one pass over the pairs of words, a block of inputs at a time.
+words are sums of these. A tree takes a moment, by its levels; another law in one pass
+over the pairs of words, a block of inputs at a time.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _STRIPE: Final = 16
 @final
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What each output tells of its input, under one prior.
+    """What each output discloses about its input, under one prior.
 
-    ``guess`` is the likeliest input of each output and ``best`` its joint probability
+    ``guess`` is the most likely input of each output and ``best`` its joint probability
     with it, ``total`` the probability of the output, all of shape (V,); ``of_sets`` the
     joint probability with each set of inputs, (sets, V); ``noise`` the entropy of an
     output given its input, in nats.
@@ -170,7 +170,7 @@ class _Sums:
 def _of_rows(
     state: State, priors: Sequence[Floats], sets: Sequence[Ids]
 ) -> list[Outputs]:
-    """Pass over the inputs that any of the priors expects, the likeliest first."""
+    """Pass over the inputs that any of the priors expects, the most likely first."""
     likeliest = np.array(priors).max(axis=0)
     order = np.argsort(-likeliest, kind="stable")
     ids = order[likeliest[order] > 0].astype(np.int32)
@@ -256,7 +256,7 @@ class _TreeRows:
 
 
 def _best_of_tree(tree: WordTree, prior: Floats, shares: Floats) -> tuple[Ids, Floats]:
-    """Find the likeliest input of every output, and its joint probability."""
+    """Find the most likely input of every output, and its joint probability."""
     rising = np.argsort(prior[:-1], kind="stable")
     blind = prior * shares[-1]
     guess = np.full(tree.vocab_size, int(blind.argmax()), dtype=np.int32)

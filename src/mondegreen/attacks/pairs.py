@@ -42,8 +42,8 @@ class Pairs:
 
     ``inputs`` and ``released`` are flat, shape (words,); ``starts`` says where each
     text begins, and ends with the number of words. ``ends`` tells where a sentence
-    ends. ``structures`` and ``shapes`` number what passes in clear of each original and
-    of each release: equal where that is equal. Where ``released`` is None, the two
+    ends. ``structures`` and ``shapes`` number what passes unchanged of each original
+    and of each release: equal where that is equal. Where ``released`` is None, the two
     cannot be compared word by word.
     """
 
@@ -71,33 +71,87 @@ class Pairs:
         """Released words; ConfigurationError where they are not at hand."""
         if self.released is None:
             raise ConfigurationError(
-                "the texts of RELEASE are not those of SAMPLE, word for word: give the "
-                "release that was drawn, in the order of SAMPLE, with its structure "
-                "kept"
+                "the words of RELEASE do not match the words of SAMPLE. Give the "
+                "sampled words (--read none), in the order of SAMPLE, with "
+                "--structure keep"
             )
         return self.released
 
     def interval(self, hits: Floats | NDArray[np.bool_]) -> Ends:
-        """Bound the mean of a number for each word, by texts, 95 %."""
+        """Bound the mean of a number for each word, by texts, 95 %.
+
+        Parameters
+        ----------
+        hits : array, shape (words,)
+            A number, or whether the attack succeeded, for each word.
+
+        Returns
+        -------
+        tuple of two float
+            Ends of the interval.
+        """
         owners = np.repeat(np.arange(self.texts), self.counts)
         sums: Floats = np.bincount(owners, hits, self.texts).astype(np.float64)
         return by_texts(sums, self.counts)
 
     def as_printed(self) -> Pairs:
-        """Take released words for what they are: printed, and not what was drawn."""
+        """Take released words for what they are: printed, and not what was drawn.
+
+        Returns
+        -------
+        Pairs
+            A copy whose released words are those that are printed.
+        """
         return replace(self, released=None, printed=self.released)
 
     def sample(self, state: State, rng: np.random.Generator) -> Pairs:
-        """Draw a release."""
+        """Draw a release.
+
+        Parameters
+        ----------
+        state : State
+            The law.
+        rng : numpy.random.Generator
+            Source of noise.
+
+        Returns
+        -------
+        Pairs
+            A copy with released words.
+        """
         released = state.sample(self.inputs, rng)
         return replace(self, released=released, shapes=self.structures)
 
     def some(self, words: int) -> Pairs:
-        """Take texts at equal distances, of about so many words in all."""
+        """Take texts at equal distances, of about so many words in all.
+
+        Parameters
+        ----------
+        words : int
+            How many words, about.
+
+        Returns
+        -------
+        Pairs
+            Whole texts.
+        """
         return self.every(max(1, round(len(self.inputs) / words)))
 
     def every(self, step: int, first: int = 0) -> Pairs:
-        """Take every so many texts, from one of the first on."""
+        """Take every so many texts, from one of the first on.
+
+        Parameters
+        ----------
+        step : int
+            Distance between two texts that are taken.
+        first : int
+            Number of the first text.
+
+        Returns
+        -------
+        Pairs
+            Whole texts.
+        """
         chosen = np.zeros(self.texts, dtype=np.bool_)
         chosen[first::step] = True
         words = np.repeat(chosen, self.counts)
@@ -113,7 +167,18 @@ class Pairs:
         )
 
     def frequencies(self, size: int) -> Weights:
-        """Count the inputs, shape (size,)."""
+        """Count the inputs, shape (size,).
+
+        Parameters
+        ----------
+        size : int
+            Number of inputs, the unknown word included.
+
+        Returns
+        -------
+        int64 array, shape (size,)
+            Counts.
+        """
         return np.bincount(self.inputs, minlength=size)
 
     def __repr__(self) -> str:
@@ -151,11 +216,12 @@ def build_pairs(
     >>> pairs.inputs.tolist(), pairs.released.tolist()
     ([0, 3, 2], [0, 1, 2])
     """
-    batch = tokenize(texts)
+    cut = lookup.cut if isinstance(lookup, PolicyLookup) else tokenize
+    batch = cut(texts)
     known: dict[tuple[str, ...], int] = {}
     if releases is None:
         return _read(batch, lookup, known)
-    printed = tokenize(releases).parts
+    printed = cut(releases).parts
     if isinstance(lookup, PolicyLookup):
         other, read = TokenizedBatch(printed), lookup.print_codes
     else:
@@ -228,8 +294,11 @@ def looks_drawn(state: State, pairs: Pairs) -> bool:
     """
     inputs, outputs = pairs.inputs, pairs.outputs
     if isinstance(state, ResponseState):
+        cells = state.alphabet.cells  # an amount rarely keeps its cell
+        is_kept = (inputs < cells.start) | (inputs >= cells.stop)
+        inputs, outputs = inputs[is_kept], outputs[is_kept]
         chances = state.response.kept_by(inputs)
-        spread = math.sqrt(float(chances @ (1 - chances))) / len(inputs)
+        spread = math.sqrt(float(chances @ (1 - chances))) / max(1, len(inputs))
         gap = abs(float((inputs == outputs).mean() - chances.mean()))
         return gap <= _SHARE + _DEVIATIONS * spread
     order = np.argsort(inputs, kind="stable")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from mondegreen.arrays import Weights
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.information import mutual_information
 from mondegreen.attacks.linkage import linkage
@@ -32,6 +33,7 @@ def attack_policy(
     batch: TokenizedBatch,
     pairs: Pairs,
     *,
+    links: Weights | None = None,
     is_public: bool = False,
     tell: Tell = lambda line: None,
 ) -> dict[str, Attack]:
@@ -49,6 +51,8 @@ def attack_policy(
         The originals.
     pairs : Pairs
         The symbols of the originals, and the released ones.
+    links : int array, shape (words,), optional
+        Which places the release prints alike, under a scope wider than a place.
     is_public : bool
         Whether the corpus is public, so that words may be named.
     tell : callable
@@ -66,7 +70,9 @@ def attack_policy(
     found: list[Attack] = []
     if pairs.released is not None:
         tell("hidden words")
-        guesses = guess_hidden_words(reader, batch, pairs.released, with_neighbors=True)
+        guesses = guess_hidden_words(
+            reader, batch, pairs.released, with_neighbors=True, links=links
+        )
         hidden = policy.alphabet.is_group(pairs.inputs)
         read = sensitive_words(batch, guesses, hidden)
         found += [read, single_guess(batch, guesses), replace(read, name="reader")]

@@ -1,13 +1,13 @@
-r"""The reader: who guesses each word from its output and those around it.
+r"""The reader: an attacker who guesses each word from its output and those around it.
 
 With a public language model :math:`Q` of sentences, and outputs drawn word by word, the
 posterior is that of a hidden Markov model,
 
 .. math:: P(x \mid y) \propto Q(x) \prod_i P(y_i \mid x_i)
 
-and the best guess of one word is the likeliest in its marginal (forward-backward). With
-any other model than the true one this is a lower bound of what a better informed reader
-recovers, so the strongest of those at hand counts.
+and the best guess of one word is the most likely in its marginal (forward-backward).
+With any other model than the true one this is a lower bound of what a better informed
+reader recovers, so the strongest of those at hand counts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def at_face_value(state: State) -> Mapping[str, Reader]:
 
 @final
 class SentenceReader:
-    """Guesses the likeliest word of each posterior, by trigrams of public text."""
+    """Guesses the most likely word of each posterior, by trigrams of public text."""
 
     def __init__(self, channel: Channel, language: NGrams) -> None:
         self._decoder = Decoder(channel, language, beam=_BEAM)
@@ -106,7 +106,25 @@ class Knowledge:
 
     @classmethod
     def of_language(cls, state: State, language: NGrams) -> Knowledge:
-        """Know a public language model, of the words of the same space."""
+        """Know a public language model, of the words of the same space.
+
+        Parameters
+        ----------
+        state : State
+            The law.
+        language : NGrams
+            A public language model.
+
+        Returns
+        -------
+        Knowledge
+            Its word frequencies and transitions.
+
+        Raises
+        ------
+        LanguageError
+            If the model has other words than the space.
+        """
         language.check_space(state.space)
         name = "one" if language.path is None else language.path.stem
         says = f"the public language model {name}"
@@ -117,7 +135,18 @@ class Knowledge:
 
     @classmethod
     def of_texts(cls, counts: Weights) -> Knowledge:
-        """Know the frequencies of the texts attacked; expect other words, if seldom."""
+        """Know the frequencies of the texts attacked; expect other words, if seldom.
+
+        Parameters
+        ----------
+        counts : int64 array, shape (V + 1,)
+            Word counts of the texts.
+
+        Returns
+        -------
+        Knowledge
+            Word frequencies, without transitions.
+        """
         prior = frequency_prior(counts, smoothing=1 / len(counts))
         return cls(prior, "how frequent each word is in these texts", is_public=False)
 
@@ -143,7 +172,8 @@ def learning_reader(pairs: Pairs, knowledge: Knowledge) -> Attack | None:
     learned, weight = knowledge.learns(Released(pairs.outputs, pairs.ends))
     says = f"reads whole sentences; knows the mechanism, {knowledge.says} and"
     learns = (
-        f"{says} what these {len(pairs.inputs):,} released words tell of each other"
+        f"{says} what these {len(pairs.inputs):,} released words disclose about each "
+        "other"
     )
     hits = learned.guesses(pairs.outputs, pairs.ends) == pairs.inputs
     details = {"weight_of_public_model": weight}

@@ -119,7 +119,7 @@ def attack_all(
         alone: dict[str, Reader] = {f"{knows}, word by word": TableReader(guess)}
         readers = {**alone, **knowledge.readers, **at_face_value(state)}
         found.append(reader(pairs, readers, prior))
-        tell("what the release tells of itself")
+        tell("what the release discloses about itself")
         found += filter(None, [learning_reader(pairs, knowledge)])
     if pairs.printed is not None:
         found.append(attack_printed_words(pairs, prior))

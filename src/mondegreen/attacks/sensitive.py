@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.attacks.attack import Attack, by_texts
+from mondegreen.attacks.linked import combine_places
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.attacks.reader import Knowledge, Reader, TableReader
 from mondegreen.decode.channel import load_channel
@@ -76,7 +77,7 @@ def word_classes(batch: TokenizedBatch) -> NDArray[np.str_]:
     found = []
     for word, symbol in zip(batch.words(), codes.tolist(), strict=True):
         name = policy.describe(symbol)[0]
-        if name not in ("ordinary", "shape"):
+        if name != "shape":
             # Small classes share a group, which is called after the largest.
             name = own.get(canonical(word), name)
         found.append(NUMBER if name in ("shape", "number_word") else name)
@@ -85,9 +86,11 @@ def word_classes(batch: TokenizedBatch) -> NDArray[np.str_]:
 
 @functools.cache
 def _own_classes() -> Mapping[str, str]:
+    """The classes of sensitive words, and those that ordinary words had before."""
     lexicon = load_lexicon()
     lists = (*lexicon.words.items(), *lexicon.unprinted.items())
-    return {word: name for (name, _), words in lists for word in words}
+    found = {word: name for name, words in lexicon.counted.items() for word in words}
+    return found | {word: name for (name, _), words in lists for word in words}
 
 
 def is_counted(batch: TokenizedBatch) -> Marks:
@@ -95,7 +98,9 @@ def is_counted(batch: TokenizedBatch) -> Marks:
 
     One frozen list for all policies and mechanisms: the classes of the shipped lexicon
     (names, places, organizations, dates, health, family, ...) and unknown words with a
-    capital. Numbers and the class ``rest`` do not count, and are reported beside it.
+    capital. A word counts by the class of the first lexicon that has it, also if a
+    later one calls it ordinary. Numbers and the class ``rest`` do not count, and are
+    reported beside it.
 
     Parameters
     ----------
@@ -143,7 +148,7 @@ class InDomainReader:
         seen: Counter[tuple[int, str]] = Counter()
         chunks = []
         for texts in _chunks(corpus):
-            batch = tokenize(texts)
+            batch = self.lookup.cut(texts)
             folded = [canonical(word) for word in batch.words()]
             codes = self.lookup.codes(batch)
             seen.update(zip(codes.tolist(), folded, strict=True))
@@ -187,12 +192,13 @@ class InDomainReader:
     def _make_channel(self, response: Response) -> Channel:
         """List the most likely words of each symbol, with P(symbol | word)."""
         totals: Counter[str] = Counter()
-        by_symbol: dict[int, list[tuple[int, str]]] = {}
+        by_symbol: dict[int, list[tuple[float, str]]] = {}
         symbols, count = len(self.symbol_counts), self._candidates
         for (symbol, word), times in self._seen.items():
             totals[word] += times
             if word in self.index:
                 by_symbol.setdefault(symbol, []).append((times, word))
+        by_symbol |= self._blur_cells(by_symbol)
         frequent = [w for w, _ in totals.most_common(2 * _STRAYS) if w in self.index]
         kept, stray = response.kept / TOTAL, response.stray / TOTAL
         targets = range(response.first, response.first + response.count)
@@ -214,6 +220,26 @@ class InDomainReader:
             with np.errstate(divide="ignore"):
                 law[symbol, : len(ranked)] = np.log([chances[w] for w in ranked])
         return Channel(np.arange(symbols, dtype=np.int32), candidates, law, "exact")
+
+    def _blur_cells(
+        self, by_symbol: Mapping[int, list[tuple[float, str]]]
+    ) -> dict[int, list[tuple[float, str]]]:
+        """Spread the words of each cell of amounts over the cells that it is drawn."""
+        alphabet = self.lookup.policy.alphabet
+        if alphabet.near is None:
+            return {}
+        first, law = alphabet.cells.start, alphabet.near.weights / TOTAL
+        words = [
+            (cell - first, times, word)
+            for cell in alphabet.cells
+            for times, word in by_symbol.get(cell, ())
+        ]
+        return {
+            first + drawn: [
+                (times * law[own, drawn], word) for own, times, word in words
+            ]
+            for drawn in range(len(alphabet.cells))
+        }
 
     def _hide_groups(self, channel: Channel) -> Channel:
         """Give all hidden places one output: any hidden word may have made it."""
@@ -239,9 +265,18 @@ class InDomainReader:
         guesses = [names[i] for i in self._channel.candidates[:, 0].tolist()]
         return guesses, np.exp(self._channel.log_law[:, 0])
 
-    def guess(self, symbols: Ids, ends: NDArray[np.bool_]) -> Ids:
-        """Guess the most likely word at each place, given the whole sentence."""
-        return self._decoder.guesses(Released(symbols, ends))
+    def guess(
+        self, symbols: Ids, ends: NDArray[np.bool_], links: Weights | None = None
+    ) -> Ids:
+        """Guess the most likely word at each place, given the whole sentence.
+
+        Linked places get one guess: what is printed there tells that their words are
+        the same; see :func:`mondegreen.attacks.linked.link_places`.
+        """
+        released = Released(symbols, ends)
+        if links is None:
+            return self._decoder.guesses(released)
+        return combine_places(*self._decoder.marginals(released), links)
 
     def guess_by_neighbors(self, symbols: Ids, ends: NDArray[np.bool_]) -> Ids:
         """Guess as :meth:`guess` does, without looking at the groups that came out.
@@ -279,11 +314,12 @@ def guess_hidden_words(
     released: Ids,
     *,
     with_neighbors: bool = False,
+    links: Weights | None = None,
 ) -> Guesses:
     """Read a release under a policy: one released symbol for each word of ``batch``.
 
     ``with_neighbors`` also guesses from the ordinary words without the groups, which
-    takes as long again.
+    takes as long again. ``links`` tells which places the release prints alike.
     """
     truth = reader.ids([canonical(word) for word in batch.words()])
     known, ends = truth < reader.unknown, find_ends(batch)
@@ -291,7 +327,7 @@ def guess_hidden_words(
     if with_neighbors:
         neighbors = (reader.guess_by_neighbors(released, ends) == truth) & known
     return Guesses(
-        (reader.guess(released, ends) == truth) & known,
+        (reader.guess(released, ends, links) == truth) & known,
         (reader.guess_alone(released) == truth) & known,
         known,
         "sees ordinary words, knows policy and law",

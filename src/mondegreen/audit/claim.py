@@ -104,8 +104,8 @@ def metric_named(name: str, space: Space) -> tuple[str, Distances]:
         return "Hamming distance of codes", load_codes(space).distances
     if name != space.metric:
         raise ConfigurationError(
-            f"the metric of space {space.name!r} is {space.metric}; audit in that, or "
-            "build the space anew"
+            f"the metric of space {space.name!r} is {space.metric}; use that metric, "
+            "or build the space again"
         )
     return METRICS[name], partial(space_distances, space)
 

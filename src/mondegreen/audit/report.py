@@ -79,7 +79,39 @@ class Finding:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """The result of an audit."""
+    """The result of an audit.
+
+    Attributes
+    ----------
+    verdict : str
+        ``holds``, ``broken`` or ``not rejected``.
+    subject : str
+        Mechanism or target.
+    claimed : float, nats per unit of distance
+        Epsilon that is claimed.
+    found : float, nats per unit of distance
+        Epsilon that was found.
+    found_is : str
+        ``exact``, ``lower bound`` or ``upper bound``.
+    metric, space, space_digest : str
+        What the claim is about.
+    method : str
+        How it was audited.
+    pairs : int
+        Number of pairs of inputs.
+    power : str
+        What a test of this size would have found.
+    runs : int or None
+        Draws per input, for statistical tests.
+    alpha : float or None
+        Chance of a false alarm.
+    power_nats : float or None
+        Largest loss that a test of this size could have certified.
+    worst : Evidence or None
+        The worst pair, and its output.
+    findings : tuple of Finding
+        What else was noticed.
+    """
 
     # holds: every pair and output was computed, or a certificate says so. broken: one
     # violation was found; it is proof, up to alpha where the audit is statistical.
@@ -108,7 +140,18 @@ class AuditReport:
         return self.verdict == "broken"
 
     def with_findings(self, *findings: Finding) -> AuditReport:
-        """Add findings; one that breaks the claim decides the verdict."""
+        """Add findings; one that breaks the claim decides the verdict.
+
+        Parameters
+        ----------
+        *findings : Finding
+            Findings to add.
+
+        Returns
+        -------
+        AuditReport
+            A copy.
+        """
         broken = any(finding.is_break for finding in findings)
         return replace(
             self,
@@ -117,7 +160,13 @@ class AuditReport:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give JSON values; an infinite number becomes the string ``inf``."""
+        """Give JSON values; an infinite number becomes the string ``inf``.
+
+        Returns
+        -------
+        dict of str to JSON values
+            One entry per attribute.
+        """
         values = asdict(self)
         if self.worst is not None:
             values["worst"].update(excess=self.worst.excess, epsilon=self.worst.epsilon)

@@ -220,7 +220,7 @@ class _Audit:
         if not self.runs:
             raise LawUnknownError(
                 f"{self.state.guarantee.mechanism} has no law that can be audited "
-                "exactly on this space; allow --runs, or take fewer words"
+                "exactly on this space; allow --runs, or use fewer words"
             )
         runs, alpha = self.runs, self.alpha
         reach = statistical.power_nats(runs, alpha, self.pairs) / claim.epsilon

@@ -125,7 +125,7 @@ def _repeats(
     first, second = one.sequence(asked), two.sequence(asked)
     control = one.sequence(asked)
     third, fourth = two.sample_in_forks(asked)
-    text = "two fresh processes {}; whoever knows the seed can undo the noise"
+    text = "two fresh processes {}; anyone who knows the seed can undo the noise"
     seeded = Finding("fixed seed", True, text)
     text = "two forked workers {}: the noise of one is that of the other"
     shared = Finding("noise shared by workers", workers, text)

@@ -1,6 +1,6 @@
 """The evaluator: what settings of mechanisms do on one space, measured once and kept.
 
-Where the law is closed and quick to evaluate, all pairs of words are looked at, eight
+Where the law is closed and quick to evaluate, all pairs of words are compared, eight
 laws in one pass; where it is closed and slow, or where time is short, the laws of some
 inputs; where it is not closed, outputs.
 """
@@ -278,7 +278,7 @@ class Evaluator:
         ]
 
     def _look_for(self, state: State) -> Look:
-        """Choose what of a state is looked at."""
+        """Choose which words and outputs of a state to measure."""
         try:
             state.log_prob(np.zeros(1, dtype=np.int32))
         except LawUnknownError:

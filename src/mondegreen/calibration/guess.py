@@ -1,7 +1,7 @@
 r"""How vulnerable a word is to the best guess of it, for a law of a word tree.
 
-With the prior :math:`\pi`, whoever sees an output of a tree law and makes the best
-guess of its input is right with probability (the posterior vulnerability of
+With the prior :math:`\pi`, an attacker who sees an output of a tree law and guesses its
+input in the best way is right with probability (the posterior vulnerability of
 quantitative information flow; the attack of a single word, where people read it)
 
 .. math::
@@ -38,6 +38,11 @@ def vulnerability(law: TreeLaw, prior: Floats) -> float:
         What is sampled.
     prior : float64 array, shape (V + 1,)
         What the adversary expects; the unknown word last.
+
+    Returns
+    -------
+    float in [0, 1]
+        Expected share of right guesses.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class Row:
 @final
 @dataclass(slots=True)
 class Plan:
-    """Targets, all of which must hold, for mechanisms that one evaluator measures.
+    """Targets that must all hold, for mechanisms that one evaluator measures.
 
     A ``vickrey`` without ``t`` gets the best one, and so does any mechanism that names
     a parameter to search. ``prior`` is that of the scores that

@@ -374,6 +374,6 @@ def check_policy_targets(targets: Sequence[Target]) -> None:
     for target in targets:
         if target.key not in POLICY_KEYS:
             raise ConfigurationError(
-                f"target {target.key} is about mechanisms over a space, and "
-                "sensitive and ordinary are about policies: ask for them separately"
+                f"target {target.key} is for mechanisms on a space; sensitive and "
+                "ordinary are for policies. Run the command once for each"
             )

@@ -201,7 +201,7 @@ class _Search:
         return self._round(math.sqrt(missed * best.epsilon))
 
     def _is_exact(self, found: ScoreBounds) -> bool:
-        """Whether what is looked at is no estimate: a reader always is one."""
+        """Whether the value is exact: that of a reader never is."""
         estimates = ("reader", "sensitive")
         return found.is_exact and all(t.key not in estimates for t in self.steering)
 

@@ -64,6 +64,11 @@ def best_tree(
     by_class : bool
         Whether every child of the root may have level probabilities of its own.
 
+    Returns
+    -------
+    Tree
+        With its level probabilities.
+
     Raises
     ------
     InvalidParameterError
@@ -77,8 +82,8 @@ def best_tree(
     blind = max(float(each.max()) for each in priors)
     if blind > success:
         raise ConfigurationError(
-            f"success {success:g} cannot be had: guessing the most frequent word is "
-            f"right with probability {blind:.4f}"
+            f"success {success:g} cannot be reached: guessing the most frequent word "
+            f"is right with probability {blind:.4f}"
         )
     weights = tfidf_weights(prior) if weights is None else weights
     gain = closeness(space, tree, weights, power)
@@ -104,7 +109,7 @@ def best_tree(
 
 
 def tfidf_weights(prior: Floats, length: int = 1000) -> Floats:
-    r"""Weigh each word by what it tells of a text: its frequency times its idf.
+    r"""Weigh each word by how much it says about a text: its frequency times its idf.
 
     .. math:: \pi_w \cdot -\ln(1 - e^{-m \pi_w})
 

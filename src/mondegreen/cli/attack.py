@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +20,7 @@ from mondegreen.errors import (
     PrivacyError,
     SourceError,
 )
-from mondegreen.io.guess import Format
+from mondegreen.io.guess import Format, guess_format
 from mondegreen.settings import Settings
 from mondegreen.wording import amount, figure
 
@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from mondegreen.attacks.reader import Knowledge
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
+    from mondegreen.language.ngrams import NGrams
     from mondegreen.mechanisms.base import State
     from mondegreen.passes import Pass
     from mondegreen.policy.policy import Policy
+    from mondegreen.report.sarif import Finding
     from mondegreen.wording import Kind
 
 _OWN: Final = (
@@ -64,23 +66,26 @@ def attack(
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     settings: Settings = options.settings(
-        *options.LAW, *options.POLICY, optional=["epsilon"]
+        *options.LAW,
+        *options.POLICY,
+        *("same", "numbers", "near"),
+        optional=["epsilon"],
     ),
     corpus: tuple[File, ...] = option(
-        "PUBLIC texts from the domain of SAMPLE, for the attacker on sensitive words; "
-        "in the columns of SAMPLE. Repeatable.  [default: every other text of SAMPLE, "
-        "which is then not attacked; with --policy all sensitive words are not "
-        "reported without a corpus]"
+        "PUBLIC texts from the domain of SAMPLE that the attacker knows, in the same "
+        "columns. Repeatable.  [default: every other text of SAMPLE, which is then "
+        "not attacked; none with --policy all, and then sensitive words are not "
+        "reported]"
     ),
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option(
-        "How many texts to attack: the first ones; without --epsilon a random sample, "
-        "and survivors are counted in all texts.",
+        "Number of texts to attack. With --epsilon: the first N. Without: a random "
+        "sample, and survivors are counted in all texts.",
         default=2000,
     ),
     spans: str | None = option(
-        "Field of SAMPLE with annotated spans, for a release of any tool: JSON offsets "
-        "[[start, end, kind], ...], or what Presidio, spaCy or CoNLL files hold.",
+        "Field of SAMPLE with annotated spans, for a release of any tool. Formats: "
+        "JSON offsets [[start, end, kind], ...], Presidio, spaCy and CoNLL.",
         "--spans FIELD",
     ),
     label: options.Column | None = option(
@@ -88,25 +93,33 @@ def attack(
         "any tool.",
         "--label COLUMN",
     ),
+    time: options.Column | None = option(
+        "Column of times in SAMPLE and in RELEASE, by which the attacker links them, "
+        "for a release of any tool: numbers, or ISO 8601.",
+        "--time COLUMN",
+    ),
     places: bool = option(
-        "List the places of a release of your own that the reader guesses with a "
-        "posterior above 0.5, by text and word number. Needs --epsilon, no policy."
+        "List the hidden words that the attacker guesses with a posterior above 0.5, "
+        "by number of text and word. For a RELEASE of mondegreen, with --epsilon."
     ),
     html: options.File | None = option("Write a page with the result.", "--html FILE"),
+    sarif: options.File | None = option(
+        "Write the places that are left, and limits that are passed, as SARIF 2.1.0: "
+        "rows and kinds, no text.",
+        "--sarif FILE",
+    ),
     fail_above: tuple[str, ...] = option(
-        "Exit with code 4 if an attack reaches more, such as survivors=0.01. "
-        "Repeatable.",
+        "Exit with code 4 if an attack reaches more than VALUE, such as "
+        "survivors=0.01. Repeatable.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(
-        "Show the units that are left in the riskiest rows, on a terminal only."
+        "Show the remaining units of the riskiest rows, on a terminal only."
     ),
     force: bool = options.FORCE,
-    seed: options.Seed = option(
-        "Fixes what is drawn, for the attack alone.", default=0
-    ),
+    seed: options.Seed = option("Seed of the attack's own random choices.", default=0),
     more: tuple[options.AttackName, ...] = option(
-        "Another attack, which a plug-in offers. Repeatable.", "--attack NAME"
+        "Run an attack from a plug-in. Repeatable.", "--attack NAME"
     ),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
@@ -118,10 +131,10 @@ def attack(
     guesses the hidden ones, solves consistent surrogates, and links releases to their
     originals. RELEASE has the rows of SAMPLE, in their order.
 
-    With --epsilon, the attacks use the exact law of this package, and a release is
-    drawn where none is given. An attacker who sees the ordinary words and knows other
-    texts of the domain guesses the sensitive ones. Which words count as sensitive is
-    one fixed list for all policies.
+    With --epsilon, the attacks use the exact law of this package. If you give no
+    RELEASE, the command draws one. The attacker sees the ordinary words, knows other
+    texts of the domain, and guesses the sensitive words. One fixed list says which
+    words count as sensitive, for all policies.
 
     With --policy all, or a mechanism on a space: single-word guessing, sentence
     decoding and linkage. Give a RELEASE that was printed with --read none.
@@ -143,20 +156,29 @@ def attack(
         raise ConfigurationError("SAMPLE and RELEASE must be two files")
     limits = read_limits(fail_above)
     files = Files(sample, release, columns, format)
+    pages = Pages(html, sarif)
     if settings.epsilon is None:
         check_any_tool(settings, release, more, has_places=places)
-        asked = Asked(spans, label, texts, seed, language, corpus, show)
-        made = attack_any_tool(settings, files, asked, shower(quiet))
-        _finish(made, sample, html, limits, as_json=as_json, force=force)
-        return
-    if places and (find_policy(settings.resolve()) is not None or release is None):
-        raise ConfigurationError(
-            "--places needs a RELEASE by a mechanism over words: add --policy all"
+        asked = Asked(
+            spans,
+            label,
+            time,
+            texts,
+            seed,
+            language,
+            corpus,
+            shows_text=show,
+            lists_left=sarif is not None,
         )
-    if spans or label or show:
+        made = attack_any_tool(settings, files, asked, shower(quiet))
+        _finish(made, files, pages, limits, as_json=as_json, force=force)
+        return
+    if places and release is None:
+        raise ConfigurationError("--places needs a RELEASE")
+    if spans or label or time or show:
         raise ConfigurationError(
-            "--spans, --label and --show go with a release of any tool: leave out "
-            "--epsilon"
+            "--spans, --label, --time and --show are for a release of any tool: leave "
+            "out --epsilon"
         )
     policy = find_policy(settings.resolve())
     _check_policy_options(policy, language, more)
@@ -174,9 +196,16 @@ def attack(
         )
     else:
         made = _attack_policy(
-            policy, settings, files, texts, seed, corpus, shower(quiet)
+            policy,
+            settings,
+            files,
+            texts,
+            seed,
+            corpus,
+            shower(quiet),
+            has_places=places,
         )
-    _finish(made, sample, html, limits, as_json=as_json, force=force)
+    _finish(made, files, pages, limits, as_json=as_json, force=force)
 
 
 def _check_policy_options(
@@ -185,20 +214,20 @@ def _check_policy_options(
     """Refuse options that attacks under a policy have no use for."""
     if policy is not None and more:
         raise ConfigurationError(
-            "--attack does not go with a policy: attacks of plug-ins expect a space; "
-            "add --policy all"
+            "--attack cannot be combined with a policy: attacks of plug-ins expect a "
+            "space. Add --policy all"
         )
     if policy is not None and language is not None:
         raise ConfigurationError(
-            "--language does not go with a policy: name texts of the domain with "
+            "--language cannot be combined with a policy. Give in-domain texts with "
             "--corpus FILE, or add --policy all"
         )
 
 
 def _finish(
     made: Made,
-    sample: str,
-    html: str | None,
+    files: Files,
+    pages: Pages,
     limits: Mapping[str, float],
     *,
     as_json: bool,
@@ -211,16 +240,47 @@ def _finish(
     else:
         texts, words = made.about["texts"], made.about["words"]
         size = f"{amount(texts, 'text')}, {amount(words, 'word')}"
-        head = f"{sample}: {size}; {made.setting}"
-        listed = _lines_of_places(made.about.get("guessed_places"))
+        head = f"{files.sample}: {size}; {made.setting}"
+        listed = _lines_of_places(made.about.get("exposed_places"))
         lines = [head, "", *_lines(made.found), *listed, "", _OWN]
         click.echo("\n".join(lines))
-    if html is not None:
+    check_names(made.found, limits)
+    names = {name: _HEADINGS.get(name, name) for name in made.found}
+    if pages.html is not None:
         from mondegreen.report.attack_page import write_attack_page
 
-        names = {name: _HEADINGS.get(name, name) for name in made.found}
-        write_attack_page(html, made.found, names, made.about, force=force)
+        write_attack_page(pages.html, made.found, names, made.about, force=force)
+    if pages.sarif is not None:
+        from mondegreen.report.sarif import write_sarif
+
+        write_sarif(
+            pages.sarif,
+            made.found,
+            [*made.findings, *_list_findings(made.about.get("exposed_places"))],
+            limits,
+            names=names,
+            release=files.release or files.sample,
+            format=files.format or guess_format(files.release or files.sample),
+            force=force,
+        )
     check_limits(made.found, limits)
+
+
+def _list_findings(places: list[dict[str, Any]] | None) -> list[Finding]:
+    """Make a finding of each place that its context gives away."""
+    from mondegreen.report.sarif import Finding
+
+    return [
+        Finding(
+            "reader",
+            f"The context gives a word of the class {place['kind']!r} away in text "
+            f"{place['text']}, with a posterior of {place['posterior']:.2f}.",
+            place["text"],
+            place["word"],
+            place["kind"],
+        )
+        for place in places or ()
+    ]
 
 
 def read_limits(given: Sequence[str]) -> dict[str, float]:
@@ -238,15 +298,20 @@ def read_limits(given: Sequence[str]) -> dict[str, float]:
     return limits
 
 
-def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
-    """Stop with a privacy error where an attack reaches more than its limit."""
-    over = []
-    for name, limit in limits.items():
+def check_names(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
+    """Refuse limits that name no attack."""
+    for name in limits:
         if name not in found:
             raise ConfigurationError(
                 f"--fail-above {name}: there is no such attack here; choose one of: "
                 + ", ".join(found)
             )
+
+
+def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
+    """Stop with a privacy error where an attack reaches more than its limit."""
+    over = []
+    for name, limit in limits.items():
         value = found[name].value
         if value is None:  # what is not known is not below a limit
             over.append(f"{name} is not known (limit {limit:g})")
@@ -286,6 +351,15 @@ class Made:
     found: Mapping[str, Attack]
     about: dict[str, Any]
     setting: str
+    findings: Sequence[Finding] = ()
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The files that are written beside what is printed."""
+
+    html: str | None
+    sarif: str | None
 
 
 def _attack_space(
@@ -327,8 +401,10 @@ def _attack_space(
     found = attack_all(state, pairs, _knowledge(state, pairs, language), show, more)
     about = _about(pairs, problem)
     if has_places:
-        show("guessed places")
-        about["guessed_places"] = _list_guessed_places(state, pairs, language)
+        show("exposed places")
+        about["exposed_places"] = _list_exposed_places(
+            texts, releases, settings, pairs, language
+        )
     if corpus and pairs.released is not None:
         show("sensitive words")
         known = _public_texts(files, corpus, texts)
@@ -348,15 +424,17 @@ def _attack_policy(
     seed: int,
     corpus: tuple[str, ...],
     show: Callable[[str], object],
+    *,
+    has_places: bool,
 ) -> Made:
     """Attack randomized response over the symbols of a policy."""
     import numpy as np
 
+    from mondegreen.attacks.linked import draw_linked, link_printed
     from mondegreen.attacks.pairs import build_pairs
     from mondegreen.attacks.policies import attack_policy
     from mondegreen.attacks.sensitive import InDomainReader
     from mondegreen.privatizer.build import build_mechanism
-    from mondegreen.text.tokenizer import tokenize
 
     law: Any = build_mechanism(settings)
     state = law.prepare(policy.alphabet)
@@ -373,21 +451,40 @@ def _attack_policy(
     pairs = build_pairs(texts, reader.lookup, releases)
     check_words(pairs, files)
     trouble: str | None = None
-    if releases is None:
-        pairs = pairs.sample(state, np.random.default_rng(seed))
+    batch, same = reader.lookup.cut(_choose(texts, pairs)), settings.same
+    rng, links = np.random.default_rng(seed), None
+    if releases is None and same == "place":
+        pairs = pairs.sample(state, rng)
+    elif releases is None:
+        released, links = draw_linked(policy, state, batch, pairs.inputs, same, rng)
+        pairs = replace(pairs, released=released, shapes=pairs.structures)
     else:
         pairs, trouble = _check(pairs, state)
+        if pairs.released is not None and same != "place":
+            printed = reader.lookup.cut(_choose(releases, pairs))
+            links = link_printed(reader.lookup, printed, pairs.released, same)
     found = attack_policy(
         policy,
         state,
         reader,
-        tokenize(_choose(texts, pairs)),
+        batch,
         pairs,
+        links=links,
         is_public=bool(corpus),
         tell=show,
     )
-    show("")
     about = _about(pairs, trouble)
+    if has_places:
+        show("exposed places")
+        about["exposed_places"] = _list_exposed_places(
+            texts,
+            releases,
+            settings,
+            pairs,
+            _domain_model(known, is_public=bool(corpus)),
+            step=1 if corpus else 2,
+        )
+    show("")
     about["corpus"] = _corpus(known, reader.corpus_words, is_held_out=not corpus)
     whence = "other files" if corpus else "SAMPLE, held out"
     size = f"{amount(len(known), 'text')}, {amount(reader.corpus_words, 'word')}"
@@ -398,20 +495,48 @@ def _attack_policy(
     return Made(found, about, setting)
 
 
-def _list_guessed_places(
-    state: State, pairs: Pairs, language: str | None
-) -> list[dict[str, Any]]:
-    """List the places that the reader is sure of, numbered from 1."""
-    from mondegreen.attacks.certificate import find_guessed_places
-    from mondegreen.language.store import load_language
+def _list_exposed_places(
+    texts: Sequence[str],
+    releases: Sequence[str] | None,
+    settings: Settings,
+    pairs: Pairs,
+    language: NGrams | str | None,
+    step: int = 1,
+) -> list[dict[str, Any]] | None:
+    """List the places whose word the context gives away, numbered from 1.
 
-    numbers = list(range(1, pairs.texts + 1))
+    ``step`` says that only every so many texts of the file are here.
+    """
+    from mondegreen.attacks.context import certify_context
+    from mondegreen.privatizer.build import build_privatizer
+
+    if releases is None or pairs.released is None:
+        return None
+    numbers = [1 + step * i for i in range(len(texts))]
     if pairs.chosen is not None:
-        numbers = [i + 1 for i in pairs.chosen.nonzero()[0].tolist()]
+        marks = pairs.chosen.tolist()
+        texts, releases = list(compress(texts, marks)), list(compress(releases, marks))
+        numbers = list(compress(numbers, marks))
+    found = certify_context(
+        texts, build_privatizer(settings), releases=releases, language=language
+    )
     return [
-        {"text": numbers[place.text], "word": place.word + 1, "belief": place.belief}
-        for place in find_guessed_places(state, pairs, load_language(language))
+        {
+            "text": numbers[place.text],
+            "word": place.word + 1,
+            "kind": place.kind,
+            "posterior": place.posterior,
+        }
+        for place in found.find_exposed()
     ]
+
+
+def _domain_model(known: Sequence[str], *, is_public: bool) -> NGrams | None:
+    """Build the in-domain model that the attacker on places knows, of a corpus."""
+    from mondegreen.attacks.sensitive import in_domain_language
+    from mondegreen.space.store import load_space
+
+    return in_domain_language(known, load_space()) if is_public else None
 
 
 def _public_texts(
@@ -577,11 +702,12 @@ def _lines_of_places(places: list[dict[str, Any]] | None) -> Iterator[str]:
         return
     yield f"\n{amount(len(places), 'place')} with a posterior above 0.5"
     if places:
-        rows = [["text", "word", "posterior"]]
+        rows = [["text", "word", "class", "posterior"]]
         rows += [
-            [str(p["text"]), str(p["word"]), figure(p["belief"])] for p in places[:10]
+            [str(p["text"]), str(p["word"]), p["kind"], figure(p["posterior"])]
+            for p in places[:10]
         ]
-        yield from table(rows, align=">>>")
+        yield from table(rows, align=">><>")
         yield "Choose another setting for the whole release, not for single places."
 
 

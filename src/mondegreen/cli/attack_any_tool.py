@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -19,9 +22,11 @@ if TYPE_CHECKING:
     from mondegreen.attacks.any_tool.run import Found
     from mondegreen.cli.attack import Files, Made
     from mondegreen.language.ngrams import NGrams
+    from mondegreen.report.sarif import Finding
     from mondegreen.space.space import Space
 
 _SHOWN: Final = 5
+_MOST_LISTED: Final = 1000
 
 
 @final
@@ -31,11 +36,13 @@ class Asked:
 
     spans: str | None
     label: str | None
+    time: str | None
     texts: int
     seed: int
     language: str | None
     corpus: tuple[str, ...]
     shows_text: bool
+    lists_left: bool
 
 
 def check_any_tool(
@@ -50,15 +57,10 @@ def check_any_tool(
         raise ConfigurationError(
             "Missing option '--epsilon': without it, name a RELEASE of any tool"
         )
-    if (
-        settings.mechanism is not None
-        or settings.policy is not None
-        or more
-        or has_places
-    ):
+    if settings != Settings(space=settings.space) or more or has_places:
         raise ConfigurationError(
-            "Missing option '--epsilon': --mechanism, --policy, --attack and --places "
-            "need it. "
+            "Missing option '--epsilon': options of a mechanism or of a policy, "
+            "--attack and --places need it. "
             "To attack a release of any tool, leave them out"
         )
 
@@ -90,7 +92,8 @@ def attack_any_tool(
     about = {"texts": found.texts, "words": found.words, "sampled": found.sampled}
     if asked.shows_text:
         _show_riskiest(files, found, asked)
-    return Made(found.attacks, {**about, **corpus}, "a release of any tool")
+    findings = list(_iterate_left(files, asked)) if asked.lists_left else []
+    return Made(found.attacks, {**about, **corpus}, "a release of any tool", findings)
 
 
 def _language(
@@ -103,7 +106,7 @@ def _language(
     if not asked.corpus:
         return load_language(asked.language), {}
     if asked.language is not None:
-        raise ConfigurationError("--language and --corpus exclude each other")
+        raise ConfigurationError("--language and --corpus cannot be combined")
     own = set(files.texts(files.sample))  # a corpus with SAMPLE recovers everything
     known = [
         text for path in asked.corpus for text in files.texts(path) if text not in own
@@ -119,18 +122,29 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
     from mondegreen.attacks.any_tool.spans import SpanError, read_spans
     from mondegreen.cli.score import row_pairs
 
-    has_fields = asked.spans is not None or asked.label is not None
-    if has_fields and len(files.columns) > 1:
-        raise ConfigurationError("--spans and --label go with one --column")
-    fields = zip(_field(files, asked.spans), _field(files, asked.label), strict=False)
-    release_path = str(files.release)  # check_any_tool has seen to it
-    with files.open(files.sample) as mine, files.open(release_path) as theirs:
+    named = {"--spans": asked.spans, "--label": asked.label, "--time": asked.time}
+    fields = [option for option, name in named.items() if name is not None]
+    if fields and len(files.columns) > 1:
+        raise ConfigurationError(f"{fields[0]} needs a single --column")
+    release = str(files.release)  # check_any_tool has seen to it
+    beside = zip(
+        _field(files, files.sample, asked.spans),
+        _field(files, files.sample, asked.label),
+        _field(files, files.sample, asked.time),
+        _field(files, release, asked.time),
+        strict=False,
+    )
+    with files.open(files.sample) as mine, files.open(release) as theirs:
         for number, texts, released in row_pairs(mine, theirs):
-            spans, label = next(fields, (None, None))
-            if has_fields and len(texts) > 1:
-                problem = "several texts in a row, where --spans and --label need one"
+            spans, label, *times = next(beside, (None, None, None, None))
+            if fields and len(texts) > 1:
+                problem = f"several texts in a row, where {fields[0]} needs one"
                 raise SourceError(files.sample, problem, row=number)
-            for text, release in zip(texts, released, strict=True):
+            when = [
+                _read_time(value, path, asked.time, number)
+                for value, path in zip(times, (files.sample, release), strict=True)
+            ]
+            for text, found in zip(texts, released, strict=True):
                 if text is None:
                     continue
                 annotations = None
@@ -140,16 +154,56 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
                     except SpanError as error:
                         problem = f"field {asked.spans!r}: {error}"
                         raise SourceError(files.sample, problem, row=number) from None
-                named = None if label is None else str(label)
-                yield Given(number, text, release or "", annotations, named)
+                shown = None if label is None else str(label)
+                yield Given(number, text, found or "", annotations, shown, *when)
 
 
-def _field(files: Files, name: str | None) -> Iterator[Any]:
+def _read_time(value: Any, path: str, name: str | None, row: int) -> float | None:
+    """Read a time as seconds: a number, an ISO 8601 text, or what Parquet holds."""
+    if value is None or value == "":
+        return None
+    found = float("nan")
+    with contextlib.suppress(ValueError, OverflowError, TypeError):
+        found = float(value) if not isinstance(value, date) else _seconds(value)
+    if math.isnan(found) and isinstance(value, str):
+        with contextlib.suppress(ValueError, OverflowError):
+            found = _seconds(datetime.fromisoformat(value))
+    if not math.isfinite(found):
+        problem = f"field {name!r}: no number and no time such as 2026-11-25T16:00:00"
+        raise SourceError(path, problem, row=row)
+    return found
+
+
+def _seconds(when: date) -> float:
+    """Count seconds from a fixed day; a time without a zone is one of UTC."""
+    if not isinstance(when, datetime):
+        when = datetime(when.year, when.month, when.day, tzinfo=UTC)
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return when.timestamp()
+
+
+def _field(files: Files, path: str, name: str | None) -> Iterator[Any]:
     from mondegreen.io.fields import read_field
 
     if name is None:
         return repeat(None)
-    return read_field(files.sample, name, files.format)
+    return read_field(path, name, files.format)
+
+
+def _iterate_left(files: Files, asked: Asked) -> Iterator[Finding]:
+    """Find the units that are left, the first thousand of them, without their text."""
+    from mondegreen.attacks.any_tool.rows import read_rows
+    from mondegreen.report.sarif import Finding
+
+    count = 0
+    for row in read_rows(_iterate_given(files, asked)):
+        for unit in filter(row.is_left, row.units):
+            if count == _MOST_LISTED:
+                return
+            count += 1
+            said = f"A unit of the kind {unit.kind!r} is unchanged in row {row.number}."
+            yield Finding("survivors", said, row.number, unit.first + 1, unit.kind)
 
 
 def _show_riskiest(files: Files, found: Found, asked: Asked) -> None:

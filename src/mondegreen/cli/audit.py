@@ -22,11 +22,14 @@ _TIMEOUT: Final = 600.0
 @command()
 def audit(
     epsilon: float = option(
-        "The claim that is checked; also the epsilon of the mechanism.", "-e --epsilon"
+        "Claim to check, and epsilon of the mechanism.", "-e --epsilon"
     ),
-    name: options.MechanismName | None = option("Of this package.", "-m --mechanism"),
+    name: options.MechanismName | None = option(
+        "Mechanism to audit.", "-m --mechanism"
+    ),
     target: str | None = option(
-        "Any callable word -> word, run in a process of its own.", "MODULE:FUNCTION"
+        "Function to audit: any callable word -> word. It runs in its own process.",
+        "MODULE:FUNCTION",
     ),
     claim: float | None = option(
         "Audit the mechanism against another epsilon.  [default: --epsilon]"
@@ -34,50 +37,49 @@ def audit(
     parameters: tuple[str, ...] = options.PARAMETERS,
     space: options.SpaceName = options.SPACE,
     words: int | None = option(
-        "Audit on N words of the space, so that exact methods apply (up to 4096).",
+        "Audit N words of the space. Exact methods need at most 4096.",
         "N",
         type=click.IntRange(min=2),
     ),
     metric: Literal["discrete", "euclidean", "hamming", "poincare"] | None = option(
-        "Metric of the claim.  [default: that of the guarantee, or of the space]"
+        "Metric of the claim.  [default: the metric of the guarantee, or of the space]"
     ),
     method: Literal["auto", "exact", "statistical"] = option(
-        "auto is exact where that is possible."
+        "Method of the audit. auto is exact if possible."
     ),
     runs: options.Seed | None = option(
-        "Outputs of each input.  [default: 20000; 4000 for a target]"
+        "Number of outputs per input.  [default: 20000; 4000 for a target]"
     ),
-    pairs: int = option("Pairs of inputs of a statistical audit.", default=16),
+    pairs: int = option("Number of input pairs in a statistical audit.", default=16),
     alpha: float = option(
-        "Chance that a mechanism that keeps its promise is called broken.",
+        "Probability of a false alarm.",
         default=0.001,
     ),
     unknown_words: str | None = option(
-        "Words that a target does not know; empty: none.  [default: invented ones]",
+        "Words that the target does not know. Empty: none.  [default: invented words]",
         "W,W,...",
     ),
-    workers: bool = option("The target is run in forked worker processes."),
-    python: str | None = option(
-        "Interpreter of the environment of the target.", "PATH"
-    ),
+    workers: bool = option("Run the target in forked worker processes."),
+    python: str | None = option("Python interpreter for the target.", "PATH"),
     timeout: float = option(
-        "For the import of a target, and for 500 calls.",
+        "Timeout for importing the target, and for 500 calls, in seconds.",
         "SECONDS",
         default=_TIMEOUT,
         type=click.FloatRange(min=0, min_open=True),
     ),
-    seed: options.Seed | None = option("Repeat the same audit."),
+    seed: options.Seed | None = option("Seed, to repeat an audit."),
     allow_unproved: bool = options.UNPROVED,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Check the promise of a mechanism, or of any function from words to words.
+    """Check the guarantee of a mechanism, or of any function from words to words.
 
-    Exact where output probabilities can be computed: every pair of words and every
-    output, or a proved bound on large spaces; outputs are then drawn and compared with
-    these probabilities. Statistical otherwise: an event is chosen on one half of the
-    runs and bounded on the other. "Not rejected" proves nothing; the report says what
-    could have been seen. Small epsilons show most: little is allowed.
+    The audit is exact if output probabilities can be computed. It then checks every
+    pair of words and every output, or a proved bound on large spaces, and compares
+    sampled outputs with the probabilities. Otherwise the audit is statistical: it
+    chooses an event on one half of the runs and bounds it on the other half. "Not
+    rejected" proves nothing. The report says which violations the audit could have
+    found. A small epsilon is the strongest test.
 
     \b
     mondegreen audit --mechanism tem --epsilon 2.5 --words 500
@@ -86,7 +88,8 @@ def audit(
     mondegreen audit --target mymodule:privatize --epsilon 2 --space mine.safetensors
 
     \b
-    Exit codes: 0 it holds or was not rejected, 4 it is broken, 2 usage, 3 data.
+    Exit codes: 0 the guarantee holds or was not rejected, 4 it is broken, 2 usage, 3
+    data.
     """  # noqa: D301
     from mondegreen.audit.subspace import subspace
     from mondegreen.space.store import load_space
@@ -180,8 +183,8 @@ _WRONG: Final = "WRONG, do not use"
 def doctor(as_json: bool = options.JSON) -> None:
     """Show versions, spaces and the random source, and check what can be checked.
 
-    Run it first after an installation, and put what it prints into a report of a bug:
-    it reads no text, and opens no connection.
+    Run it after the installation, and add its output to a bug report. It reads no text
+    and opens no connection.
 
     \b
     mondegreen doctor

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, final
 
 import click
@@ -21,12 +21,17 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from mondegreen.attacks.context import ContextCertificate, Place
     from mondegreen.io.base import AbstractSource
     from mondegreen.privatizer.privatizer import Privatizer
 
 MOST_SHOWN: Final = 100
 """Texts that ``--show`` prints at most."""
 
+MOST_EXPOSED: Final = 40
+"""Places that ``explain FILE`` prints at most."""
+
+_BESIDE: Final = 40  # columns for number, posterior, class and an exposed word
 _WORDS: Final = 60  # of a text; a longer one is cut
 _LETTERS: Final = 60  # of a word, or of what is between two words
 _SIDE_BY_SIDE: Final = 80  # columns of the terminal
@@ -35,10 +40,13 @@ _HIDDEN, _PRINTED = "bold red", "bold green"
 
 @final
 class FirstTexts:
-    """The first texts of a source and their releases, which a terminal shows."""
+    """The first texts of a source and their releases, which a terminal shows.
 
-    def __init__(self, count: int) -> None:
-        if count and not sys.stderr.isatty():
+    With ``is_shown`` false they are kept for a certificate, which counts words.
+    """
+
+    def __init__(self, count: int, *, is_shown: bool = True) -> None:
+        if is_shown and count and not sys.stderr.isatty():
             raise ConfigurationError(
                 "--show prints original texts. It needs a terminal as standard error, "
                 "and standard error is a pipe or a file. Leave --show out"
@@ -47,9 +55,11 @@ class FirstTexts:
         self._before: list[str] = []
         self._after: list[str] = []
 
-    def take_originals(self, source: AbstractSource) -> Iterator[pa.RecordBatch]:
+    def take_originals(
+        self, source: AbstractSource, batches: Iterable[pa.RecordBatch]
+    ) -> Iterator[pa.RecordBatch]:
         """Pass the batches of a source on, and keep its first texts."""
-        for batch in source.batches():
+        for batch in batches:
             self._take(source, batch, self._before)
             yield batch
 
@@ -62,6 +72,14 @@ class FirstTexts:
     ) -> None:
         if missing := self._count - len(kept):
             kept += source.texts(batch.slice(0, missing))[:missing]
+
+    def certify(self, privatizer: Privatizer) -> ContextCertificate | None:
+        """Count what the context gives away of the texts; None where there are none."""
+        if not self._before:
+            return None
+        from mondegreen.attacks.context import certify_context
+
+        return certify_context(self._before, privatizer, releases=self._after)
 
     def show(self, privatizer: Privatizer, output: str) -> None:
         """Print the texts on the terminal that is standard error, and a next step."""
@@ -111,8 +129,31 @@ def show_before_after(
     console.print(table)
 
 
+def show_exposed(texts: Sequence[str], places: Sequence[Place]) -> None:
+    """Print exposed words within their sentences, the most certain ones, in color."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    around = min(_LETTERS, max(10, (console.width - _BESIDE) // 2))  # on both sides
+    for place in places[:MOST_EXPOSED]:
+        text = texts[place.text]
+        start = max(0, place.start - around)
+        parts = [
+            text[start : place.start],
+            text[place.start : place.end],
+            text[place.end : place.end + around],
+        ]
+        line = Text(f"{place.text + 1:>6,}  {place.posterior:.2f}  {place.kind:<12}  ")
+        parts[0] = parts[0].rjust(around)
+        line.append_text(_color(parts, [True], _HIDDEN))
+        console.print(line, no_wrap=True, overflow="ellipsis")
+    if len(places) > MOST_EXPOSED:
+        console.print(f"and {len(places) - MOST_EXPOSED:,} more")
+
+
 def _find_hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool]]:
-    """Tell of each word of each text whether the mechanism hides it."""
+    """Say for each word of each text whether the mechanism hides it."""
     from mondegreen.policy.lookup import PolicyLookup
     from mondegreen.text.lookup import KEEP, Lookup
     from mondegreen.text.tokenizer import tokenize

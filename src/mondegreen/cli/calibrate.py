@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 
 from mondegreen.cli import options
-from mondegreen.cli.chances import TREE_ALIKE, TREE_POWER, tune_tree
+from mondegreen.cli.calibrate_tree import TREE_ALIKE, TREE_POWER, tune_tree
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, read_public, say, shower
 from mondegreen.errors import ConfigurationError, InvalidParameterError
@@ -48,91 +48,93 @@ def calibrate(
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     names: tuple[options.MechanismName, ...] = option(
-        "With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it too. "
-        "Repeatable.  [default: urr, then krr, over policy sensitive; calibrated for "
-        "targets about mechanisms over a space]",
+        "Mechanism to tune, with parameters such as vickrey:t=0.25. Without t, the "
+        "command chooses t too. Repeatable.  [default: urr, then krr, with policy "
+        "sensitive; calibrated for targets of mechanisms on a space]",
         "-m --mechanism NAME[:KEY=VALUE,...]",
         default=(),
         show_default=False,
     ),
     targets: tuple[str, ...] = option(
-        "Of policies: sensitive (share of the sensitive words that an attacker with "
-        "texts from the same domain recovers, at most), ordinary (share of the "
-        "ordinary words that are printed unchanged, at least). Of mechanisms over a "
-        "space: n_w (chance that a word stays, at most), s_w (number of likely "
-        "outputs, at least), bayes_risk (how often the best guess is wrong, at least), "
-        "reader (share of the words that a reader of sentences recovers, at most), "
-        "worst_word (how often the word of content that is worst off is guessed, at "
-        "most), certified_epsilon (exact epsilon, at most), worst_loss (n where an "
-        "output changes the odds between any two words by e^n at most), utility_loss "
-        "(distance moved, as a share of that to a random word, at most). For -m tree "
-        "with -o: success (how often the best guess of a single word is right, at "
-        "most) or reader. Repeatable: all must hold.",
+        "Target to keep. Policies: sensitive (maximum share of the sensitive words "
+        "that an attacker with texts from the same domain recovers), ordinary "
+        "(minimum share of the ordinary words that stay unchanged). Mechanisms on a "
+        "space: n_w (maximum probability that a word stays), s_w (minimum number of "
+        "likely outputs), bayes_risk (minimum error rate of the best guess), reader "
+        "(maximum share of the words that an attacker who reads sentences recovers), "
+        "worst_word (maximum success rate on the most exposed content word), "
+        "certified_epsilon (maximum exact epsilon), worst_loss (maximum loss between "
+        "any two words, in nats), utility_loss (maximum distance moved, as a share of "
+        "the distance to a random word). For -m tree with -o: success (maximum "
+        "success rate of the best guess of a single word) or reader. Repeatable: all "
+        "must hold.",
         "-t --target KEY=VALUE",
     ),
     over: Literal["worst", "P99", "P95", "P90", "P75", "P50", "mean"] = option(
-        "Words that must keep n_w and s_w: all, that percentage of the vocabulary, or "
-        "their mean.",
+        "Words that must keep n_w and s_w: all words (worst), this percentage of the "
+        "vocabulary, or the mean.",
         default="P95",
     ),
     prior: Literal["sample", "uniform"] = option(
-        "What an attacker expects, for bayes_risk, and what is written, for "
-        "utility_loss: words as frequent as in SAMPLE, each counted once more than it "
-        "occurs; or every word alike. Whoever knows the frequencies as they are may "
-        "guess right more often; of a small SAMPLE, far more often."
+        "Word frequencies for bayes_risk and utility_loss. sample: as in SAMPLE, plus "
+        "one for each word. uniform: all words alike. An attacker who knows the true "
+        "frequencies may recover more. Use a large SAMPLE: word frequencies in a "
+        "small one do not generalize."
     ),
     match: Match | None = option(
-        "In place of a target: be as private as --to, in this sense."
+        "Instead of a target: be as private as --to, by this measure."
     ),
     to: options.MechanismName | None = option(
-        "The setting to be as private as, such as laplace:12. For --match.",
+        "Reference setting for --match, such as laplace:12.",
         "NAME[:KEY=VALUE,...]:EPSILON",
     ),
     to_space: options.SpaceName | None = option(
-        "Where --to is measured.  [default: that of --space]"
+        "Space in which to measure --to.  [default: the space of --space]"
     ),
     epsilons: tuple[float, ...] = option(
-        "Epsilon to show where there is no target, and in the curves of the report. "
-        "Repeatable.  [default: eight around the one at which the mechanism begins to "
-        "keep words]",
+        "Epsilon to show without a target, and in the curves of the report. "
+        "Repeatable.  [default: eight values around the point where words begin to "
+        "stay]",
         "-e --epsilon",
     ),
     settings: Settings = options.settings(*options.POLICY),
     space: options.SpaceName = options.SPACE,
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     output: File | None = option(
-        "For -m tree: the chances of each level of the tree, as JSON to write, for "
-        "--set @FILE of the other commands.",
+        "For -m tree: JSON file to write, with the probability of each level of the "
+        "tree. Other commands read it with --set @FILE.",
         "-o --output",
     ),
     power: float = TREE_POWER,
     alike: bool = TREE_ALIKE,
-    quick: bool = option("Look at fewer words: sooner done, with wider intervals."),
+    quick: bool = option("Use fewer words: faster, with wider intervals."),
     seed: options.Seed = option(
-        "Fixes which words and outputs are drawn to measure with.", default=0
+        "Seed of the words and outputs that are measured.", default=0
     ),
-    html: File | None = option("Write a report with curves. Holds no text of SAMPLE."),
+    html: File | None = option(
+        "Write a report with curves. It holds no text of SAMPLE."
+    ),
     sentences: File | None = option(
-        "PUBLIC texts, one a line, for the report to show before and after."
+        "PUBLIC texts that the report shows before and after, one per line."
     ),
     force: bool = options.FORCE,
     allow_unproved: bool = options.UNPROVED,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Choose epsilon by a target.
+    """Choose parameters for a target.
 
-    SAMPLE is PUBLIC text of the kind that is to be privatized. By default this is about
-    policies: an attacker learns from half of SAMPLE and guesses the sensitive words of
-    the rest. It finds the mechanism, the epsilon and the size of groups that keep the
-    targets, in up to a minute. With --mechanism it is about other mechanisms: word
-    frequencies of SAMPLE are what an attacker expects. For each mechanism it finds the
-    largest epsilon that keeps the targets; or, with a target of use (ordinary,
-    utility_loss), the smallest. What is printed has been measured at that epsilon.
-    Estimates keep the target at the worse end of their interval. Without a target, it
-    shows several epsilons. Work of more than a minute is announced. You can interrupt
-    it: measurements over a space are kept, and the same command goes on from there.
-    With -m tree and -o it finds the chances of each level of the tree at one --epsilon.
+    SAMPLE is PUBLIC text from the domain of your texts. By default, the command tunes a
+    policy: an attacker learns from half of SAMPLE and guesses the sensitive words of
+    the rest. The command finds the mechanism, the epsilon and the size of groups that
+    keep the targets. This takes up to a minute. With --mechanism, it tunes mechanisms
+    on a space: the attacker knows the word frequencies of SAMPLE. For each mechanism it
+    finds the largest epsilon that keeps the targets. With a target of use (ordinary,
+    utility_loss) it finds the smallest. The printed figures are measured at that
+    epsilon, and estimates keep the target at the worse end of their interval. Without a
+    target, it shows several epsilons. You can interrupt long work: the same command
+    continues where it stopped. With -m tree and -o, it finds the probability of each
+    level of the tree at one --epsilon.
 
     \b
     mondegreen calibrate tickets.csv --column text -t sensitive=0.15 -t ordinary=0.95
@@ -163,16 +165,14 @@ def calibrate(
         return
     if settings != Settings():
         raise ConfigurationError(
-            "options of a policy do not go with mechanisms over a space: leave out "
-            f"--mechanism, or name one of {', '.join(SYMBOL_MECHANISMS)}"
+            "options of a policy cannot be combined with mechanisms on a space: "
+            f"leave out --mechanism, or name one of {', '.join(SYMBOL_MECHANISMS)}"
         )
     if output is not None:
-        key, share = _bound_tree(names, targets, epsilons)
         tune_tree(
             sample,
             output,
-            success=share if key == "success" else None,
-            reader=share if key == "reader" else None,
+            target=_bound_tree(names, targets, epsilons),
             epsilon=epsilons[0],
             power=power,
             alike=alike,
@@ -248,7 +248,7 @@ def _calibrate_over_space(
     reference = _reference(match, to)
     if to_space is not None and (to is None or sample == "-"):
         raise ConfigurationError(
-            "--to-space needs --to, and a SAMPLE that can be read twice: not -"
+            "--to-space needs --to, and a SAMPLE that is a file, not -"
         )
     shown = _check_report(html, sentences, force=force)
     loaded = load_space(space)
@@ -304,8 +304,8 @@ def _is_over_policy(
         of_policy = [name.partition(":")[0] in SYMBOL_MECHANISMS for name in names]
         if any(of_policy) != all(of_policy):
             raise ConfigurationError(
-                "mechanisms over a policy (urr, krr) and over a space cannot be "
-                "compared by one target: run the command once for each"
+                "mechanisms on a policy (urr, krr) and mechanisms on a space have "
+                "different targets: run the command once for each"
             )
         return all(of_policy)
     keys = [target.partition("=")[0].strip() for target in targets]
@@ -384,7 +384,7 @@ def _setting(text: str, *, allow_unproved: bool) -> Setting:
 def _reference(match: str | None, to: str | None) -> tuple[Setting, float] | None:
     """What --to names, and its epsilon."""
     if (match is None) != (to is None):
-        raise ConfigurationError("--match and --to need each other")
+        raise ConfigurationError("--match and --to must be used together")
     if to is None:
         return None
     name, _, epsilon = to.rpartition(":")
@@ -406,7 +406,7 @@ def _check_report(
     from mondegreen.report.svg import check_drawing
 
     if sentences is not None and html is None:
-        raise ConfigurationError("--sentences are shown in a report: give --html")
+        raise ConfigurationError("--sentences needs --html: the report shows them")
     if html is not None:
         check_drawing("--html")
         Target(html, force=force)

@@ -224,6 +224,6 @@ def check_options_of_policy(names: Sequence[str]) -> None:
     for name in names:
         if _is_given(name):
             raise ConfigurationError(
-                f"--{name.replace('_', '-')} is about mechanisms over a space: name "
-                "one, such as -m tree"
+                f"--{name.replace('_', '-')} is for mechanisms on a space: name one, "
+                "such as -m tree"
             )

@@ -121,7 +121,7 @@ class Outcome:
         }
 
     def write_page(self, path: str, sentences: tuple[str, ...], *, force: bool) -> None:
-        """Write curves, the choice, and what becomes of the sentences."""
+        """Write curves, the choice, and the sentences before and after."""
         from mondegreen.report.page import write_report
 
         plan, chosen, sample = self.plan, self.chosen, self.sample
@@ -193,7 +193,7 @@ def _short(setting: ScoreBounds) -> str:
 def _some(curves: Sequence[ScoreBounds]) -> list[ScoreBounds]:
     """Pick at most four settings of each mechanism, the ends among them.
 
-    Sentences of neighbouring epsilons look alike; who reads wants to see the range.
+    Sentences of neighbouring epsilons look alike; a person wants to see the range.
     """
     found: list[ScoreBounds] = []
     for _, group in groupby(curves, lambda each: (each.mechanism, each.parameters)):

@@ -40,59 +40,84 @@ _RUNS: Final = 400
 
 @command()
 def explain(
-    word: str = argument(),
+    word: str = argument(metavar="WORD|FILE"),
     settings: Settings = options.settings(
         *options.LAW, *options.SHOWN_POLICY, "keep", "print_all", "language"
     ),
-    words: int = option(
-        "Words of a document for which the privacy loss is added up.", default=100
+    columns: tuple[options.Column, ...] = option(
+        "For a FILE: column with text. Repeatable.  [default: text]",
+        "-c --column",
+        default=(),
     ),
-    top: int = option("How many of the likeliest outputs to list.", default=10),
+    texts: int = option("For a FILE: how many texts to read.", default=200),
+    corpus: tuple[File, ...] = option(
+        "For a FILE: PUBLIC texts from its domain, which the attacker knows. "
+        "Repeatable.  [default: none; the attacker knows --language]"
+    ),
+    words: int = option(
+        "Number of words of a document whose privacy loss is added up.", default=100
+    ),
+    top: int = option("Number of most likely outputs to list.", default=10),
     eta: float = option(
-        "Probability that the number of likely outputs leaves out.",
+        "Probability of the outputs that do not count as likely.",
         default=0.05,
         type=click.FloatRange(min=0, max=1, max_open=True),
     ),
     runs: int = option(
-        "Outputs to draw where probabilities cannot be computed.",
+        "Number of outputs to draw if probabilities cannot be computed.",
         default=20_000,
         type=click.IntRange(min=2),
     ),
-    seed: options.Seed | None = option("Repeat the same runs."),
+    seed: options.Seed | None = option("Seed, to repeat the runs."),
     read: Literal["none", "words", "sentence"] = option(
-        "words: also what outputs are read as, each by itself, by a public language "
-        "model. sentence: the words beside it decide. Both say how often the command "
-        "prints WORD again, by runs in carrier sentences.",
+        "Add what a public language model reads from the outputs. words: each output "
+        "by itself. sentence: with the words beside it. Both say how often the "
+        "command prints WORD again, from runs in carrier sentences.",
     ),
-    plot: File | None = option("Draw the likeliest outputs, as .png or .svg."),
+    plot: File | None = option("Draw the most likely outputs, as .png or .svg."),
     force: bool = options.FORCE,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Show what one setting means for WORD.
+    """Show what a setting does to a WORD, or to the texts of a FILE.
 
     Under a policy: whether WORD is ordinary or sensitive, its class, and the exact
     chances that the command prints it, a word of its group, or any other word. The
     command reads public data only.
 
-    With --policy all, or a mechanism on a space: how often WORD stays, how many outputs
-    are likely and which, how much an output tells whether the word was this one or
-    another, and what a document adds up to. Exact where probabilities can be computed;
-    else from runs, with 95 % confidence intervals. With --read: how often the command
-    prints WORD again, by runs in sentences.
+    With --policy all, or a mechanism on a space: how often WORD stays, which outputs
+    are likely, how far an output changes the odds between WORD and another word, and
+    the loss of a document. The figures are exact if probabilities can be computed.
+    Otherwise they come from runs, with 95 % confidence intervals. With --read: how
+    often the command prints WORD again, from runs in sentences.
+
+    For a FILE: which hidden words the words around them give away, before you release
+    it. An attacker who knows the setting and a public language model (--language, or
+    --corpus) names them with a posterior above 0.5. On a terminal the command prints
+    these words: ORIGINALS, for the owner of the texts. Elsewhere it prints counts.
 
     \b
     mondegreen explain diabetes --epsilon 12
+    mondegreen explain notes.csv --column note --epsilon 12
     mondegreen explain doctor --epsilon 10 --policy all
     mondegreen explain doctor --epsilon 12 --mechanism laplace --plot doctor.svg
     """  # noqa: D301
     import numpy as np
 
+    from mondegreen.cli.explain_file import TextFile, explain_file, is_text_file
     from mondegreen.scores.policy_word import score_policy_word
     from mondegreen.scores.word import score_word
     from mondegreen.text.lookup import KEEP, Lookup
     from mondegreen.text.never_printed import never_printed
 
+    if is_text_file(word, columns):
+        explain_file(
+            TextFile(word, columns, corpus, texts),
+            settings,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
     target = _picture(plot, force=force)
     privatizer = prepare_privatizer(replace(settings, read=read), quiet=quiet)
     if privatizer.policy is not None:
@@ -106,11 +131,7 @@ def explain(
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
     if code == KEEP:
         _refuse_picture(target, "--plot: a word of the keep list has one output")
-        if as_json:
-            echo_json({**facts, "guarantee": None, "stay": 1.0})
-        else:
-            clear = "It passes in clear, every time; nothing is promised for it."
-            click.echo(f"{word}: on the keep list. {clear}")
+        _explain_kept(facts, as_json=as_json)
         return
     scores = score_word(
         privatizer.state,
@@ -155,6 +176,15 @@ def explain(
             )
         click.echo(f"\n{preview.warning or preview}")
         click.echo(f"Protection: {preview.protection(guarantee)}.")
+
+
+def _explain_kept(facts: dict[str, Any], *, as_json: bool) -> None:
+    """Say that a word of the keep list has no protection."""
+    if as_json:
+        echo_json({**facts, "guarantee": None, "stay": 1.0})
+    else:
+        clear = "It passes in clear, every time; nothing is promised for it."
+        click.echo(f"{facts['word']}: on the keep list. {clear}")
 
 
 def _refuse_picture(target: Any, why: str) -> None:
@@ -333,7 +363,7 @@ def _lines(
         yield "not in the vocabulary: treated as the unknown word, like all such words"
     elif form != word:
         yield f"looked up as: {form}"
-    yield from ["", *table([*_facts(scores)], indent="  "), "", "likeliest outputs"]
+    yield from ["", *table([*_facts(scores)], indent="  "), "", "most likely outputs"]
     rows = []
     own = word if word in [output.word for output in scores.outputs] else form
     for output in scores.outputs:
@@ -388,7 +418,7 @@ def _facts(scores: WordScores) -> Iterator[tuple[str, str]]:
     yield "entropy", drawn
     yield (
         "at the least",
-        f"{amount(_format_value(least), 'nat')}, by the likeliest output",
+        f"{amount(_format_value(least), 'nat')}, by the most likely output",
     )
     if scores.distance is not None and scores.rank is not None:
         yield "distance moved", f"{_format_value(scores.distance)} on average"
@@ -422,7 +452,7 @@ def _format_value(value: Any, kind: Kind = "number") -> str:
 
 @command()
 def mechanisms(as_json: bool = options.JSON) -> None:
-    """List the mechanisms, what they promise, and their parameters.
+    """List the mechanisms with their guarantees and parameters.
 
     \b
     mondegreen mechanisms

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
+import stat
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, final
+from typing import Final, final, get_args
 
 from mondegreen.errors import ConfigurationError, DataError, SourceError
-from mondegreen.files import sync_folder
-from mondegreen.io.guess import guess_format
+from mondegreen.files import sync_folder, temporary_folder
+from mondegreen.io.guess import Format, guess_format
 from mondegreen.wording import amount
 
 FILE_NAMES: Final = "names of files and folders"
@@ -35,7 +35,7 @@ class Plan:
     """The files of a run, and how many others stay where they are."""
 
     files: tuple[Planned, ...]
-    left_out: int  # files in folders whose names tell no format
+    left_out: tuple[tuple[str, int], ...]  # why, and how many
 
 
 def has_many(inputs: Sequence[str]) -> bool:
@@ -46,9 +46,11 @@ def has_many(inputs: Sequence[str]) -> bool:
 def plan_releases(inputs: Sequence[str], output: str, *, has_format: bool) -> Plan:
     """List the files of all inputs, folders with all that is below them.
 
-    Files in folders whose names begin with a dot, or tell no format, are left out:
-    nothing of them is written. ``has_format`` says that --format names the format, so
-    that no name must. Links to folders are not followed.
+    In folders, these are left out and counted: names that begin with a dot, names that
+    tell no format, links, and what is neither a file nor a folder (a pipe would wait
+    for ever). A link may lead to a private file that somebody else wants to see: its
+    file is released only if the command names it. ``has_format`` says that --format
+    names the format, so that no name must.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def plan_releases(inputs: Sequence[str], output: str, *, has_format: bool) -> Pl
             "several inputs, or a folder, need a new folder: --output FOLDER"
         )
     found: dict[str, str] = {}
-    left_out = 0
+    left_out: Counter[str] = Counter()
     for given in inputs:
         path = Path(given)
         if given == "-":
@@ -71,15 +73,16 @@ def plan_releases(inputs: Sequence[str], output: str, *, has_format: bool) -> Pl
             _add(found, path.name, given)
             continue
         _check_apart(output, given)
-        for below in _list_files(path):
-            if has_format or guess_format(below.name) is not None:
-                _add(found, str(below.relative_to(path)), str(below))
+        for below in _list_entries(path):
+            if why := _why_left_out(below, has_format=has_format):
+                left_out[why] += 1
             else:
-                left_out += 1
+                _add(found, str(below.relative_to(path)), str(below))
     if not found:
-        hint = "file names must end in .txt, .csv, .tsv, .json, .jsonl or .parquet"
+        hint = f"file names must end in {', '.join(f'.{f}' for f in get_args(Format))}"
         raise SourceError(inputs[0], "no file here can be read", hint=hint)
-    return Plan(tuple(Planned(path, name) for name, path in found.items()), left_out)
+    files = tuple(Planned(path, name) for name, path in found.items())
+    return Plan(files, tuple(left_out.items()))
 
 
 def _check_apart(output: str, folder: str) -> None:
@@ -91,17 +94,35 @@ def _check_apart(output: str, folder: str) -> None:
         )
 
 
-def _list_files(folder: Path) -> Iterator[Path]:
-    """List the files below a folder, in the order of their names."""
+def _list_entries(folder: Path) -> Iterator[Path]:
+    """List what is below a folder, in the order of names; hidden folders as one."""
 
     def fail(error: OSError) -> None:
         problem = f"cannot be listed: {error.strerror or 'unknown error'}"
         raise SourceError(str(error.filename or folder), problem) from None
 
     for top, folders, names in os.walk(folder, onerror=fail):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        shown = sorted(name for name in names if not name.startswith("."))
-        yield from (Path(top, name) for name in shown)
+        closed = [each for each in folders if _is_closed(Path(top, each))]
+        folders[:] = sorted(set(folders) - set(closed))
+        yield from (Path(top, name) for name in sorted([*names, *closed]))
+
+
+def _is_closed(folder: Path) -> bool:
+    """Whether a folder is not entered; links could lead round in a circle."""
+    return folder.name.startswith(".") or folder.is_symlink()
+
+
+def _why_left_out(path: Path, *, has_format: bool) -> str:
+    """Say why an entry of a folder is not released; empty if it is."""
+    if path.name.startswith("."):
+        return "hidden"
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        return "a link"
+    if not stat.S_ISREG(mode):
+        return "no file"
+    is_known = has_format or guess_format(path.name) is not None
+    return "" if is_known else "of another format"
 
 
 def _add(found: dict[str, str], name: str, path: str) -> None:
@@ -114,11 +135,15 @@ def _add(found: dict[str, str], name: str, path: str) -> None:
 
 
 def say_left_out(plan: Plan) -> str:
-    """Say how many files are not released; empty if all are."""
+    """Say what of the folders is not released, and why; empty if all is.
+
+    >>> say_left_out(Plan((), (("hidden", 1), ("of another format", 2))))
+    'Left out: 1 hidden, 2 of another format. Nothing of them is written.'
+    """
     if not plan.left_out:
         return ""
-    many = amount(plan.left_out, "file")
-    return f"Left out: {many} whose names tell no format. Nothing of them is written."
+    reasons = ", ".join(f"{count:,} {why}" for why, count in plan.left_out)
+    return f"Left out: {reasons}. Nothing of them is written."
 
 
 @final
@@ -127,10 +152,21 @@ class NewFolder:
 
     Files are written below :attr:`path`, a hidden folder beside the final one, which
     ``commit`` gives its name. Leaving the block without ``commit`` removes all.
+
+    Parameters
+    ----------
+    path : str
+        Of the folder that appears.
+    names : collection of str
+        The files that will be in it.
+    force : bool
+        Whether it may replace a folder. That folder may hold no other files than
+        ``names``: what no release replaces is never removed.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, names: Collection[str], *, force: bool) -> None:
         self._final = Path.cwd() / path
+        self._names, self._force = frozenset(names), force
         if not self._final.parent.is_dir():
             raise DataError(
                 f"{path}: the folder around it does not exist; create it first"
@@ -139,11 +175,25 @@ class NewFolder:
         self.path = Path()
 
     def _check(self) -> None:
-        """Refuse what is there already: a release is never mixed with other files."""
-        if os.path.lexists(self._final):
+        """Refuse what is there already, unless all of it will be replaced."""
+        if not os.path.lexists(self._final):
+            return
+        name = self._final.name
+        if not self._force:
             raise DataError(
-                f"{self._final.name}: exists already. Name a new folder with --output; "
-                "--force replaces single files only"
+                f"{name}: exists already. Name a new folder, or give --force to "
+                "replace an earlier release"
+            )
+        if self._final.is_symlink() or not self._final.is_dir():
+            raise DataError(f"{name}: is no folder; several releases need one")
+        others = sum(
+            str(each.relative_to(self._final)) not in self._names
+            for each in _list_all_files(self._final)
+        )
+        if others:
+            raise DataError(
+                f"{name}: holds {amount(others, 'file')} that this run does not "
+                "write. --force replaces a folder only if nothing else is in it"
             )
 
     def file(self, name: str) -> str:
@@ -154,14 +204,23 @@ class NewFolder:
         return str(path)
 
     def commit(self) -> None:
-        """Give the folder its name."""
+        """Give the folder its name; a folder that it replaces is removed after that."""
         with self._named():
             mask = os.umask(0)
             os.umask(mask)
             self.path.chmod(0o777 & ~mask)
             self._check()
-            self.path.rename(self._final)
-            sync_folder(self._final.parent)
+            with temporary_folder(self._final.parent) as aside:
+                old = aside / "old"
+                if os.path.lexists(self._final):
+                    self._final.rename(old)
+                try:
+                    self.path.rename(self._final)
+                except BaseException:
+                    if old.exists() and not os.path.lexists(self._final):
+                        old.rename(self._final)
+                    raise
+                sync_folder(self._final.parent)
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:
@@ -174,10 +233,17 @@ class NewFolder:
             raise DataError(f"{name}: cannot be written: {reason}") from None
 
     def __enter__(self) -> NewFolder:
+        self._stack = contextlib.ExitStack()
         with self._named():
-            parent, start = self._final.parent, f".{self._final.name}."
-            self.path = Path(tempfile.mkdtemp(dir=parent, prefix=start))
+            made = temporary_folder(self._final.parent)
+            self.path = self._stack.enter_context(made)
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)  # absent after a commit
+        self._stack.close()
+
+
+def _list_all_files(folder: Path) -> Iterator[Path]:
+    for top, folders, names in os.walk(folder):
+        links = [each for each in folders if Path(top, each).is_symlink()]
+        yield from (Path(top, name) for name in [*names, *links])

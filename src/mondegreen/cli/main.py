@@ -28,23 +28,24 @@ if TYPE_CHECKING:
 
 # By alphabet. Verb: (module, attribute, one line of help); loaded when it is used.
 _VERBS: Final = {
-    "attack": ("attack", "attack", "Measure what an adversary recovers."),
-    "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
+    "attack": ("attack", "attack", "Measure what an attacker recovers."),
+    "audit": ("audit", "audit", "Check whether a mechanism keeps its guarantee."),
     "audit-log": ("services.audit_log", "audit_log", "Check the log of a proxy."),
-    "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
+    "budget": ("budget", "budget", "Add up the releases in a ledger."),
+    "calibrate": ("calibrate", "calibrate", "Choose parameters for a target."),
     "demo": ("demo", "demo", "Show three invented sentences before and after."),
     "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),
-    "explain": ("explain", "explain", "Show what one setting means for a word."),
+    "explain": ("explain", "explain", "Show what a setting does to a word."),
     "language": (
         "public.language",
         "language",
-        "List, show, build and mix language models.",
+        "Manage language models.",
     ),
     "mechanisms": ("explain", "mechanisms", "List the mechanisms."),
     "policy": (
         "public.policy",
         "policy",
-        "List, show and compare policies.",
+        "Show, compare and build policies.",
     ),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
     "proxy": (
@@ -53,13 +54,10 @@ _VERBS: Final = {
         "Privatize prompts to a language model.",
     ),
     "restore": ("restore", "restore", "Put originals back into a release."),
-    "score": ("score", "score", "Judge a finished release by its originals."),
-    "serve": ("services.serve", "serve", "Privatize texts that come in over HTTP."),
-    "space": ("public.space", "space", "List, show, build, verify and fetch spaces."),
+    "score": ("score", "score", "Compare a release with its originals."),
+    "serve": ("services.serve", "serve", "Privatize texts over HTTP."),
+    "space": ("public.space", "space", "Manage spaces of words."),
 }
-
-# Old names of verbs, kept for one version and not listed: (module, attribute).
-_OLD: Final = {"chances": ("chances", "chances")}
 
 _SETTINGS: Final = {"help_option_names": ["-h", "--help"], "show_default": True}
 _DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -84,11 +82,11 @@ class _Verbs(click.Group):
         return list(_helps())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _VERBS and cmd_name not in _OLD:
+        if cmd_name not in _VERBS:
             from mondegreen.cli.plugins import load_plugin
 
             return load_plugin(cmd_name)
-        module, attribute = _OLD.get(cmd_name) or _VERBS[cmd_name][:2]
+        module, attribute, _ = _VERBS[cmd_name]
         loaded = importlib.import_module(f"mondegreen.cli.{module}")
         return getattr(loaded, attribute)  # type: ignore[no-any-return]
 
@@ -97,7 +95,7 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a verb; the answer to an unknown one is what it is like."""
         given = args[0]
-        if given in (*_VERBS, *_OLD) or given[:1] == "-" or ctx.resilient_parsing:
+        if given in _VERBS or given[:1] == "-" or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         names = _helps()
         near = difflib.get_close_matches(given, names, n=1)
@@ -146,8 +144,8 @@ def _helps() -> dict[str, str]:
 @click.group(cls=_Verbs, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="mondegreen")
 def cli() -> None:
-    """Replace sensitive words by others of their kind, with a proven limit on what the
-    result reveals about each of them (differential privacy). Ordinary words stay.
+    """Replace sensitive words at random, with a proved limit on what the result reveals
+    about each word (differential privacy). Ordinary words stay.
 
     \b
     See it:   mondegreen demo
@@ -155,7 +153,7 @@ def cli() -> None:
     A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 12
 
     \b
-    Every word is replaced with --policy all, which hides the story too.
+    To hide the story too, replace every word: --policy all.
 
     \b
     Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.

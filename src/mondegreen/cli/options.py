@@ -341,7 +341,7 @@ def _parse_types(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
     return {"type": own, "required": "default" not in given, **given}
 
 
-FORMAT: Final = option("Of the data.  [default: as the name says; txt for -]")
+FORMAT: Final = option("Input format.  [default: from the file name; txt for -]")
 
 
 def _of_setting(name: str) -> Any:
@@ -372,19 +372,18 @@ PARAMETERS: Final = _of_setting("parameters")
 SPACE: Final = _of_setting("space")
 UNPROVED: Final = _of_setting("allow_unproved")
 KNOWN_LANGUAGE: Final = option(
-    "Public language model that adversaries know; one of texts of the kind of SAMPLE "
-    "is the strong case. See: mondegreen language list.  [default: the one that comes "
-    "with the package]",
+    "Public language model of the attacker. An in-domain model makes the attacker "
+    "stronger. List: mondegreen language list.  [default: the model of the package]",
     "--language",
 )
 COLUMNS: Final = option(
-    "Column with text; JSON and struct paths such as msg.body. Repeatable.",
+    "Column with text. JSON and struct paths such as msg.body are allowed. Repeatable.",
     "-c --column",
     default=("text",),
 )
-FORCE: Final = option("Replace an output that exists.")
-JSON: Final = option("Print JSON, not a table.", "--json")
-QUIET: Final = option("No progress.", "-q --quiet")
+FORCE: Final = option("Overwrite an existing output.")
+JSON: Final = option("Print JSON instead of a table.", "--json")
+QUIET: Final = option("Print no progress.", "-q --quiet")
 
 
 def build_keyed_noise(key_file: str | None, key_env: str | None) -> KeyedNoise | None:
@@ -392,7 +391,7 @@ def build_keyed_noise(key_file: str | None, key_env: str | None) -> KeyedNoise |
     from mondegreen.sampling.noise import KeyedNoise
 
     if key_file is not None and key_env is not None:
-        raise ConfigurationError("--key-file and --key-env exclude each other")
+        raise ConfigurationError("--key-file and --key-env cannot be combined")
     if key_file is not None:
         return KeyedNoise.from_file(key_file)
     return None if key_env is None else KeyedNoise.from_env(key_env)
@@ -402,8 +401,8 @@ def check_proved(mechanism: Any, *, allow_unproved: bool) -> None:
     """Refuse a mechanism, or a class of them, without a proof."""
     if not mechanism.is_private and not allow_unproved:
         raise UnprovedGuaranteeError(
-            f"{mechanism.name} has no proof of privacy; to measure it all the same, "
-            "pass --allow-unproved"
+            f"{mechanism.name} has no proof of privacy; to measure it anyway, pass "
+            "--allow-unproved"
         )
 
 

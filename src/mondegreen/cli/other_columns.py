@@ -48,7 +48,7 @@ def warn_of_other_columns(
     text around the selected ones: they are not looked at.
     """
     for number, batch in enumerate(batches):
-        if not number and source.format in ("csv", "tsv", "parquet"):
+        if not number and source.format in ("csv", "tsv", "parquet", "xlsx"):
             _warn(source, batch)
         yield batch
 

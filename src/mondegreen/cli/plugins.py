@@ -13,7 +13,8 @@ from mondegreen.errors import ConfigurationError, OptionalDependencyError
 GROUP: Final = "mondegreen.commands"
 
 OURS: Final = {
-    "reproduce": ("mondegreen-experiments", "Reproduce an experiment from a paper.")
+    "benchmark": ("mondegreen-experiments", "Compare mechanisms on data of your own."),
+    "reproduce": ("mondegreen-experiments", "Reproduce an experiment from a paper."),
 }
 """Our own commands that are not in this distribution: where they are, and their help.
 

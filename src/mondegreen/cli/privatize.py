@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mondegreen.io.base import AbstractSource
     from mondegreen.io.target import Target
     from mondegreen.passes import Pass
+    from mondegreen.privatizer.ledger import LedgerWriter
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
 
@@ -40,7 +41,8 @@ _LONGEST: Final = 16 << 20  # bytes of an earlier report
 def privatize(
     inputs: tuple[File, ...] = argument(nargs=-1, required=True, metavar="INPUT..."),
     output: File = option(
-        "In the format of INPUT. For several inputs, or a folder: a new folder.",
+        "File to write, in the format of INPUT. For several inputs, or a folder: a "
+        "new folder.",
         "-o --output",
         default="-",
         show_default="standard output",
@@ -49,90 +51,122 @@ def privatize(
     columns: tuple[Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     delimiter: str | None = option(
-        "Between the values of CSV, such as ';' or '\\t'.  [default: a comma, or what "
-        "the header tells]",
+        "Delimiter of a CSV file, such as ';' or '\\t'.  [default: a comma, or the "
+        "one in the header]",
         "CHAR",
         callback=lambda context, option, given: "\t" if given == "\\t" else given,
     ),
     encoding: str | None = option(
-        "Of INPUT, such as latin-1; the output is UTF-8.  [default: UTF-8]", "NAME"
+        "Encoding of INPUT, such as latin-1. The output is UTF-8.  [default: UTF-8]",
+        "NAME",
+    ),
+    sheet: str | None = option(
+        "Sheet of an Excel workbook; the release holds no other.  [default: the first]",
+        "NAME",
     ),
     missing: Literal["stop", "pass"] = option(
-        "Records of JSON that lack a column: stop, or let them PASS IN CLEAR."
+        "What to do with JSON records that lack a column. stop: write nothing. pass: "
+        "print them UNCHANGED."
     ),
     metadata: Literal["drop", "keep"] = option(
-        "Notes that a Parquet file carries besides its rows: they may hold text."
+        "Whether to keep the metadata of a Parquet file, which may hold text."
     ),
     report: File | None = option(
-        "Write guarantee, settings and counts as JSON. Holds no text."
+        "Write guarantee, settings and counts as JSON. The report holds no text."
     ),
     earlier: File | None = option(
-        "Report of a run that made INPUT, whose guarantees go into the new report. "
-        "Parquet carries them by itself."
+        "Report of the run that made INPUT. The new report repeats its guarantees. "
+        "Parquet files carry them already."
     ),
     key_file: File | None = option(
-        "Keyed noise: the same record repeats its release. Needs --id. With --map "
-        "and no --id, the key seals the map and nothing else."
+        "Key file for keyed noise: the same record gets the same release. Needs --id. "
+        "With --map and no --id, the key only encrypts the map."
     ),
     key_env: str | None = option(
-        "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
+        "Environment variable with the key, as 64 hex digits, instead of --key-file.",
+        "VARIABLE",
     ),
-    id_column: Column | None = option("Record id, for a key.", "--id COLUMN"),
+    id_column: Column | None = option(
+        "Column that identifies a record, for a key.", "--id COLUMN"
+    ),
     unique_ids: bool = option(
-        "Stop at an id that has occurred: two records of one id and one text repeat "
-        "each other. Some 110 bytes of memory for each record."
+        "Stop at an id that occurs twice: two records with one id and one text get "
+        "the same release. About 110 bytes of memory per record."
+    ),
+    ledger: File | None = option(
+        "Count each release of a record in this file, before it is written; needs --id "
+        "and a key. Holds no id and no text. See: mondegreen budget."
+    ),
+    ledger_key_file: File | None = option(
+        "Key that the ledger was begun under, if it is not --key-file. With it the "
+        "noise may be fresh: each release is then a new draw."
     ),
     detect: Literal["none", "presidio"] = option(
-        "Let a detector read each text first; what it finds hides among words of its "
-        "type, and everything goes through the policy all the same. Needs --policy."
+        "Run a detector on each text first. A word that it finds hides among words of "
+        "its type. Every word goes through the policy. Needs --policy."
     ),
     detect_model: str | None = option(
         "Installed spaCy model for --detect presidio, such as en_core_web_sm.  "
-        "[default: none; patterns alone, which find no names]",
+        "[default: none; patterns only, which find no names]",
         "NAME",
     ),
     map_path: File | None = option(
-        "Write the way back, sealed under --key-file; needs --same record. MAP with "
-        "its key UNDOES the release; without the key nobody can read it. With --id, "
-        "texts are found by the id of their record, else by their place. See: "
-        "mondegreen restore.",
+        "Write an encrypted map back to the originals, under --key-file. Needs --same "
+        "record. MAP and its key together UNDO the release. Without the key, nobody "
+        "can read the map. With --id, records are found by their id, otherwise by "
+        "their place. See: mondegreen restore.",
         "--map MAP",
     ),
     logical: tuple[str, ...] = option(
-        "The name that COLUMN has for a key: a renamed column repeats its release "
-        "under the name that it had. Repeatable.",
+        "Name of COLUMN for the key. A renamed column repeats its release under its "
+        "earlier name. Repeatable.",
         "--as COLUMN=NAME",
     ),
     seed: options.Seed | None = option(
-        "For experiments: the same file gives the same output again, a pipe may not. "
-        "The output is NOT PRIVATE."
+        "Repeatable noise for experiments: the same file gives the same output; a "
+        "pipe may not. The output is NOT PRIVATE."
     ),
-    jobs: int = option("Processes, one core each.", "-j --jobs", default=1),
+    jobs: int = option("Number of processes, one core each.", "-j --jobs", default=1),
     show: int = option(
-        "Print the first N texts before and after, on a terminal only: it shows "
-        "ORIGINALS. It prints on standard error, which must be the terminal.",
+        "Print the first N texts before and after: this shows ORIGINALS. Standard "
+        "error must be a terminal.",
         "--show N",
         default=0,
         type=click.IntRange(0, MOST_SHOWN),
     ),
+    spans: str | None = option(
+        "Field with annotated spans of the one --column: [[start, end, kind], ...], or "
+        "what Presidio or spaCy write. The spans are moved onto the release, which "
+        "discloses which words are annotated, and as what.",
+        "--spans FIELD",
+    ),
+    certify: int = option(
+        "Count the hidden words of the first N texts that their context gives away; "
+        "into the report too. The counts are private: do not publish them with the "
+        "release. See: mondegreen explain FILE.",
+        "--certify N",
+        default=0,
+        type=click.IntRange(0),
+    ),
     force: bool = options.FORCE,
     in_place: bool = option(
-        "Replace INPUT itself by its release. The original is gone; a file with "
-        "further hard links is refused."
+        "Replace INPUT itself by its release. The original is gone. A file with "
+        "further hard links is rejected."
     ),
-    quiet: bool = option("Print warnings alone.", "-q --quiet"),
+    quiet: bool = option("Print warnings only.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
     """Privatize the text of files.
 
-    Sensitive words (names, places, numbers, health, family, work, belief, money, crime,
-    rare words) are replaced by others of their kind. Ordinary words of a public list
-    stay, and so does the story that they tell: use --policy all to replace every word.
+    The command replaces sensitive words by other words of the same group: names,
+    places, numbers, health, family, work, belief, money, crime and rare words. Ordinary
+    words of a public list stay, and so does the story. To replace every word, use
+    --policy all.
 
-    INPUT is a file or "-". Its name tells the format: .txt (one text a line), .csv,
-    .tsv, .json (an array of objects), .jsonl, .parquet. Only the named columns change.
-    The output appears whole or not at all. Give several files, or folders, and
-    --output is a new folder with a release of each file.
+    INPUT is a file or "-". Its name gives the format: .txt (one text per line), .csv,
+    .tsv, .json (an array of objects), .jsonl, .parquet, .xlsx. Only the named columns
+    change. The output appears whole or not at all. For several files, or folders,
+    --output is a new folder with one release per file.
 
     \b
     mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 12
@@ -143,12 +177,30 @@ def privatize(
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
     from mondegreen.cli import folder
+    from mondegreen.cli.annotated import DISCLOSED, check_spans
     from mondegreen.cli.releaser import Releaser
     from mondegreen.io.open import open_source
-    from mondegreen.privatizer.parallel import privatize_batches
+    from mondegreen.privatizer.parallel import privatize_batches, start_workers
 
-    noise = _noise(key_file, key_env, id_column, seed, has_map=map_path is not None)
+    noise = _noise(
+        key_file,
+        key_env,
+        id_column,
+        seed,
+        has_map=map_path is not None,
+        has_ledger_key=ledger_key_file is not None,
+    )
     _check_detector(detect, detect_model, settings, jobs)
+    check_spans(
+        spans,
+        columns,
+        {
+            "--jobs": jobs > 1,
+            "--map": map_path is not None,
+            "--missing pass": missing == "pass",
+            "--unique-ids": unique_ids,
+        },
+    )
     map_key = _map_key(map_path, key_file, key_env, settings, jobs)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
@@ -171,12 +223,18 @@ def privatize(
         missing=missing,
         metadata=metadata,
         structure=settings.structure,
+        sheet=sheet,
+        raw_field=spans,
     )
 
+    writer = _open_ledger(ledger, ledger_key_file, noise, id_column)
     releaser = Releaser(
         first=FirstTexts(show),
+        certified=FirstTexts(certify, is_shown=False),
         earlier=report_pass(earlier),
+        carried=() if spans is None else DISCLOSED,
         counts_ids=report is not None,
+        ledger=writer,
         quiet=quiet,
         verbose=verbose,
     )
@@ -192,9 +250,14 @@ def privatize(
         privatize=functools.partial(
             privatize_batches, unique_ids=unique_ids, jobs=jobs, context=context
         ),
+        workers=functools.partial(start_workers, jobs=jobs, context=context)
+        if jobs > 1
+        else None,
         logical=logical,
+        spans=spans,
         report=report,
-        read=(*options.word_files(), *([key_file] if key_file else [])),
+        read=(*options.word_files(), key_file, ledger, ledger_key_file),
+        ledger=contextlib.nullcontext() if writer is None else writer,
         force=force,
     )
     if folder.has_many(inputs):
@@ -216,9 +279,12 @@ class _Run:
     check: Callable[[AbstractSource], None]
     prepare: Callable[[], Privatizer]
     privatize: Callable[..., Any]
+    workers: Callable[[Privatizer], contextlib.AbstractContextManager[Any]] | None
     logical: tuple[str, ...]
+    spans: str | None
     report: str | None
-    read: tuple[str, ...]
+    read: tuple[str | None, ...]
+    ledger: contextlib.AbstractContextManager[object]
     force: bool
 
     def release_one(
@@ -243,8 +309,14 @@ class _Run:
             target = _target(self.report, force=self.force)
             self.releaser.begin(self.prepare())
             map_target = _target(map_path, force=self.force)
-            with sink, _map_beside(map_target, map_key, self.privatize) as privatize:
-                self.releaser.release(source, sink, privatize, names)
+            with (
+                self.ledger,
+                sink,
+                _map_beside(map_target, map_key, self.privatize) as privatize,
+            ):
+                privatize = self._with_spans(privatize, source)
+                with self.releaser.progress():
+                    self.releaser.release(source, sink, privatize, names)
                 stated = self.releaser.finish(source, names)
                 with _beside(target, self.releaser.report()), _commit(map_target):
                     sink.commit(stated)
@@ -255,25 +327,52 @@ class _Run:
         from mondegreen.cli.folder import FILE_NAMES, NewFolder, say_left_out
         from mondegreen.io.open import open_sink
 
-        folder = NewFolder(output)
+        folder = NewFolder(
+            output, [each.output for each in plan.files], force=self.force
+        )
         for each in plan.files:  # all are looked at before one is released
             _check_paths(each.input, "-", {"--report": self.report}, self.read)
             with self.open(each.input) as source:
                 self._survey(source)
         target = _target(self.report, force=self.force)
         self.releaser.begin(self.prepare(), FILE_NAMES)
-        with folder:
+        with (
+            self.ledger,
+            folder,
+            self._start_workers() as submit,
+            self.releaser.progress(),
+        ):
             for each in plan.files:
                 with self.open(each.input) as source:
                     names = _logical(source.text_columns, self.logical)
                     with open_sink(folder.file(each.output), source) as sink:
-                        self.releaser.release(source, sink, self.privatize, names)
+                        privatize = self._with_spans(submit, source)
+                        self.releaser.release(source, sink, privatize, names)
                         sink.commit(self.releaser.finish(source, names))
             with _beside(target, self.releaser.report()):
                 folder.commit()
         if left_out := say_left_out(plan):
             click.echo(left_out, err=True)
         self.releaser.say_done(output)
+
+    @contextlib.contextmanager
+    def _start_workers(self) -> Iterator[Callable[..., Any]]:
+        """Yield what releases batches; its processes serve all files of the run."""
+        if self.workers is None:
+            yield self.privatize
+            return
+        with self.workers(self.releaser.privatizer) as submit:
+            yield functools.partial(self.privatize, submit=submit)
+
+    def _with_spans(
+        self, privatize: Callable[..., Any], source: AbstractSource
+    ) -> Callable[..., Any]:
+        """Move annotated spans onto the release, if a field of them is named."""
+        if self.spans is None:
+            return privatize
+        from mondegreen.cli.annotated import privatize_annotated
+
+        return functools.partial(privatize_annotated, source=source, field=self.spans)
 
     def _survey(self, source: AbstractSource) -> dict[str, str]:
         """Check a source that is open, and name its columns for a key."""
@@ -325,6 +424,7 @@ def _noise(
     seed: int | None,
     *,
     has_map: bool,
+    has_ledger_key: bool,
 ) -> NoiseSource | None:
     """Choose the source of randomness; None is the operating system."""
     from mondegreen.sampling.noise import Seeded
@@ -332,15 +432,40 @@ def _noise(
     given = {"--key-file": key_file, "--key-env": key_env, "--seed": seed}
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise ConfigurationError(f"{' and '.join(named)} exclude each other")
+        raise ConfigurationError(f"{' and '.join(named)} cannot be combined")
     has_key = not key_file is key_env is None
     if has_map and has_key and id_column is None:
         return None  # the key seals the map
-    if has_key != (id_column is not None):
-        raise ConfigurationError("--key-file, or --key-env, and --id need each other")
+    if has_key != (id_column is not None) and not has_ledger_key:
+        raise ConfigurationError(
+            "--key-file (or --key-env) and --id must be used together"
+        )
     if seed is not None:
         return Seeded(seed)
     return options.build_keyed_noise(key_file, key_env)
+
+
+def _open_ledger(
+    path: str | None,
+    key_file: str | None,
+    noise: NoiseSource | None,
+    id_column: str | None,
+) -> LedgerWriter | None:
+    """Make what counts the releases of a run."""
+    from mondegreen.privatizer.ledger import LEDGER_PURPOSE, LedgerWriter
+    from mondegreen.sampling.noise import KeyedNoise, Seeded
+
+    if path is None and key_file is None:
+        return None
+    keyed = noise if isinstance(noise, KeyedNoise) else None
+    own = keyed if key_file is None else KeyedNoise.from_file(key_file)
+    if path is None or own is None or id_column is None or isinstance(noise, Seeded):
+        raise ConfigurationError(
+            "a ledger needs --ledger FILE, --id COLUMN and a key: --key-file, or "
+            "--ledger-key-file for fresh noise. With --seed nothing is protected"
+        )
+    noise_key = None if keyed is None else keyed.subkey(LEDGER_PURPOSE)
+    return LedgerWriter(path, own.subkey(LEDGER_PURPOSE), noise_key)
 
 
 def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]:
@@ -446,7 +571,7 @@ def _map_key(
         raise ConfigurationError("--map needs --jobs 1: one process writes the map")
     key = options.build_keyed_noise(key_file, key_env)
     if key is None:
-        raise ConfigurationError("--map needs --key-file, whose key seals the map")
+        raise ConfigurationError("--map needs --key-file: the key encrypts the map")
     return key.subkey(KEY_PURPOSE)
 
 
@@ -479,7 +604,7 @@ def _commit(target: Target | None) -> Iterator[None]:
 
 
 def report_pass(report: str | None) -> list[Pass]:
-    """The passes that a report tells of."""
+    """The passes that a report lists."""
     from mondegreen.passes import from_json
 
     if report is None:

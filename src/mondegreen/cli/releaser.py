@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import click
 
 from mondegreen.cli.before_after import FirstTexts
+from mondegreen.cli.explain_file import PRIVATE, say_exposed
 from mondegreen.cli.other_columns import warn_of_other_columns
 from mondegreen.cli.other_language import warn_of_other_language
 from mondegreen.wording import amount
@@ -18,9 +19,11 @@ from mondegreen.wording import amount
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from mondegreen.attacks.context import ContextCertificate
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSink, AbstractSource
     from mondegreen.passes import Pass
+    from mondegreen.privatizer.ledger import BatchLedger, LedgerWriter
     from mondegreen.privatizer.privatizer import Privatizer
 
 
@@ -28,17 +31,24 @@ if TYPE_CHECKING:
 class Releaser:
     """Releases the files of a run, one after the other, under one promise.
 
-    The order of calls is :meth:`survey` for each file, :meth:`begin`, then
-    :meth:`release` and :meth:`finish` for each file, :meth:`report`, :meth:`say_done`.
+    The order of calls is :meth:`survey` for each file, :meth:`begin`, then within
+    :meth:`progress` :meth:`release` and :meth:`finish` for each file, then
+    :meth:`report`, :meth:`say_done`.
 
     Parameters
     ----------
     first : FirstTexts
         Which texts a terminal shows, before and after.
+    certified : FirstTexts
+        Which texts the report counts what their context gives away of.
     earlier : sequence of Pass
         What a report says of earlier runs over the input.
+    carried : sequence of str
+        What the release discloses because it carries annotations.
     counts_ids : bool
         Whether the report states the loss by record id.
+    ledger : LedgerWriter, optional
+        Where each release is counted before it is written; it must be open.
     quiet, verbose : bool
         Print warnings alone, or the whole guarantee.
     """
@@ -49,16 +59,21 @@ class Releaser:
         self,
         *,
         first: FirstTexts,
+        certified: FirstTexts,
         earlier: Sequence[Pass],
+        carried: Sequence[str] = (),
         counts_ids: bool,
+        ledger: LedgerWriter | None,
         quiet: bool,
         verbose: bool,
     ) -> None:
         from mondegreen.scores.text_loss import TextLosses
 
         self._first, self._counts_ids = first, counts_ids
-        self._quiet, self._verbose = quiet, verbose
-        self._given = tuple(earlier)
+        self._certified = certified
+        self._certificate: ContextCertificate | None = None
+        self._ledger, self._quiet, self._verbose = ledger, quiet, verbose
+        self._given, self._carried = tuple(earlier), tuple(carried)
         self._earlier = list(earlier)
         # Dictionaries, for the order of their keys.
         self._disclosed: dict[str, None] = {}
@@ -68,11 +83,16 @@ class Releaser:
         self._losses = TextLosses()
         self._files = self._rows = self._words = self._rows_without = 0
         self._says_rows_without = ""
+        self._total: int | None = 0  # bytes of all files; None with a pipe
+        self._done = 0  # bytes of the files that have been read
+        self._move: Callable[[int], object]
 
     def survey(self, source: AbstractSource) -> None:
         """Take from an open source what the promise must say of it."""
         from mondegreen.passes import from_json
 
+        if self._total is not None:
+            self._total = None if source.total is None else self._total + source.total
         self._earlier += from_json(source.earlier)
         self._disclosed |= dict.fromkeys(source.disclosed)
         self._conditions |= dict.fromkeys(source.conditions)
@@ -98,6 +118,14 @@ class Releaser:
                 click.echo(f"Privatized before: {each}", err=True)
         self._disclosed = dict.fromkeys(disclosed)  # the ends of the files tell more
 
+    @contextlib.contextmanager
+    def progress(self) -> Iterator[None]:
+        """Show how much of all files has been read."""
+        from mondegreen.cli.render import progress_bar
+
+        with progress_bar(self._total, quiet=self._quiet) as self._move:
+            yield
+
     def release(
         self,
         source: AbstractSource,
@@ -106,22 +134,32 @@ class Releaser:
         names: Mapping[str, str],
     ) -> None:
         """Write the releases of all texts of a source, and count them."""
-        from mondegreen.cli.render import progress
-
-        batches = warn_of_other_columns(source, self._first.take_originals(source))
+        batches = self._first.take_originals(source, source.batches())
+        batches = self._certified.take_originals(source, batches)
+        batches = warn_of_other_columns(source, batches)
         batches = warn_of_other_language(source, self.privatizer, batches)
-        by_id = source.id_column
+        by_id, ledger = source.id_column, self._count_in_ledger(source, names)
+        batches = batches if ledger is None else ledger.take(batches)
         released = privatize(self.privatizer, batches, names, id_column=by_id)
-        with (
-            progress(source, quiet=self._quiet) as advance,
-            contextlib.closing(released),
-        ):
+        with contextlib.closing(released):
             for batch, counts in released:
+                if ledger is not None:
+                    ledger.put(counts)
                 sink.write(batch)
                 self._first.take_release(source, batch)
+                self._certified.take_release(source, batch)
                 self._words += int(counts.sum())
                 self._losses.add(counts, self._read_ids(batch, by_id))
-                advance()
+                self._move(self._done + source.position)
+
+    def _count_in_ledger(
+        self, source: AbstractSource, names: Mapping[str, str]
+    ) -> BatchLedger | None:
+        from mondegreen.privatizer.ledger import BatchLedger
+
+        if self._ledger is None or source.id_column is None:
+            return None
+        return BatchLedger(self._ledger, self.privatizer, names, source.id_column)
 
     def finish(
         self, source: AbstractSource, names: Mapping[str, str]
@@ -130,6 +168,7 @@ class Releaser:
         from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
 
         self._files += 1
+        self._done += source.total or 0
         self._rows += source.rows_read
         self._rows_without += source.missing_rows
         self._columns |= dict.fromkeys(names)
@@ -147,6 +186,7 @@ class Releaser:
         from mondegreen.passes import Pass, build_report
         from mondegreen.protection import worst
 
+        self._certificate = self._certified.certify(self.privatizer)
         promise = self._promise(tuple(self._disclosed))
         own = [Pass(column, promise) for column in self._columns]
         report = build_report([*self._earlier, *own], __version__)
@@ -167,11 +207,16 @@ class Releaser:
             },
             "counts": totals,
         }
+        if self._certificate is not None:
+            about = {"note": PRIVATE, "first_texts": self._certificate.texts}
+            report["context"] = {**self._certificate.to_dict(), **about}
         return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
 
     def say_done(self, output: str) -> None:
         """Show the first texts, and say how much was released and how fast."""
         self._first.show(self.privatizer, output)
+        if self._certificate is not None:
+            click.echo(say_exposed(self._certificate), err=True)
         if not self._quiet:
             seconds = time.perf_counter() - self._started
             speed = amount(round(self._words / max(seconds, 1e-9)), "word")
@@ -185,7 +230,8 @@ class Releaser:
             click.echo(f"Warning: {self._says_rows_without}", err=True)
 
     def _promise(self, disclosed: tuple[str, ...]) -> Guarantee:
-        return self.privatizer.guarantee.with_text(disclosed, tuple(self._conditions))
+        told = (*disclosed, *self._carried)
+        return self.privatizer.guarantee.with_text(told, tuple(self._conditions))
 
     def _read_ids(
         self, batch: pa.RecordBatch, id_column: str | None

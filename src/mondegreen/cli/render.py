@@ -100,24 +100,44 @@ def shower(quiet: bool) -> Callable[[str], None]:
 
 
 @contextlib.contextmanager
-def progress(source: AbstractSource, *, quiet: bool) -> Iterator[Callable[[], None]]:
+def progress(source: AbstractSource, *, quiet: bool) -> Iterator[Callable[[], object]]:
     """Show how much of a source has been read; yields a function to call per batch."""
-    if quiet or source.total is None or not sys.stderr.isatty():
-        yield lambda: None
+    with progress_bar(source.total, quiet=quiet) as move:
+        yield lambda: move(source.position)
+
+
+@contextlib.contextmanager
+def progress_bar(
+    total: int | None, *, quiet: bool
+) -> Iterator[Callable[[int], object]]:
+    """Show a bar and the time that is left, on a terminal only.
+
+    ``total`` is in bytes; None, for a pipe, shows nothing. Yields a function that takes
+    how many bytes have been read.
+    """
+    if quiet or total is None or not sys.stderr.isatty():
+        yield lambda position: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     with Progress(
-        TextColumn("{task.description}"),
+        TextColumn("reading"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
+        DownloadColumn(),
         TimeRemainingColumn(),
+        TextColumn("left"),
         console=Console(stderr=True),
         transient=True,
     ) as bar:
-        task = bar.add_task(f"reading ({source.unit})", total=source.total)
-        yield lambda: bar.update(task, completed=source.position)
+        task = bar.add_task("", total=total)
+        yield lambda position: bar.update(task, completed=position)
 
 
 def prepare_privatizer(
@@ -177,7 +197,7 @@ def read_public(
     quiet: bool,
     keep: int = 0,
 ) -> Sample:
-    """Count the words of a public sample, which ``calibrate`` and ``chances`` take."""
+    """Count the words of a public sample, which ``calibrate`` takes."""
     from mondegreen.calibration.sample import read_sample
     from mondegreen.io.open import open_source
 

@@ -26,28 +26,29 @@ _TOLD: Final = {
 @command()
 def restore(
     release: File = argument(),
-    map_path: File = option("The map that privatize --map wrote.", "--map MAP"),
+    map_path: File = option("Map that privatize --map wrote.", "--map MAP"),
     output: File = option(
-        'Where the originals go, in the format of RELEASE; "-" is standard output.',
+        'File for the originals, in the format of RELEASE. "-" is standard output.',
         "-o --output",
     ),
-    key_file: File | None = option("The key file of the run that made the map."),
+    key_file: File | None = option("Key file of the run that made the map."),
     key_env: str | None = option(
-        "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
+        "Environment variable with the key, as 64 hex digits, instead of --key-file.",
+        "VARIABLE",
     ),
     columns: tuple[Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     id_column: Column | None = option(
-        "Record id, where the release was made with one.", "--id COLUMN"
+        "Column that identifies a record, if the release used one.", "--id COLUMN"
     ),
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Put originals back into RELEASE, or into text derived from it.
+    """Put the original words back into RELEASE, or into an edited copy.
 
-    A text that nobody changed is restored byte for byte. In an edited text each
-    surrogate becomes its word again; ordinary words that noise replaced stay as they
-    are. Words that look like surrogates by chance are replaced too. OUTPUT is PRIVATE.
+    An unchanged text is restored byte for byte. In an edited text, each surrogate
+    becomes its original word again. Ordinary words that noise replaced stay replaced.
+    Words that equal a surrogate by chance are replaced too. OUTPUT is PRIVATE.
 
     \b
     mondegreen privatize in.csv -o safe.csv --policy names --same record -e 12 \\
@@ -104,6 +105,6 @@ def _check_policy(source: AbstractSource, way_back: ReleaseMap) -> None:
     digests = {each.space_digest for each in stated if each is not None}
     if digests and way_back.header.policy not in digests:
         raise DataError(
-            "the map was made under another policy than the release; use the map that "
-            "was written with it"
+            "the map was made under another policy than the release; use the map of "
+            "this release"
         )

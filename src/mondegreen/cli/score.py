@@ -51,27 +51,27 @@ def score(
     format: Format | None = options.FORMAT,
     space: options.SpaceName = options.SPACE,
     rare: int = option(
-        "How many of the rarest words to look for in the release (LOW).", default=1000
+        "Number of the rarest words to look for in the release (LOW).", default=1000
     ),
     english: File | None = option(
-        "Words that count as English, one a line; their share is a score then."
+        "List of English words, one per line. Adds their share as a score."
     ),
     model: str | None = option(
-        "Compare whole texts too (CS), by any callable from a list of texts to an "
-        "array, one row each.",
+        "Compare whole texts too (CS), with any callable from a list of texts to an "
+        "array with one row per text.",
         "--sentence-model MODULE:FUNCTION",
     ),
     more: tuple[options.ScoreName, ...] = option(
-        "Another score, which a plug-in offers. Repeatable.", "--score NAME"
+        "Compute a score from a plug-in. Repeatable.", "--score NAME"
     ),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Judge a finished RELEASE by its ORIGINAL.
+    """Compare a RELEASE with its ORIGINAL.
 
-    Pairs the rows of two files of one format, and the words of each pair, and counts
-    what changed. The result is computed from the private text, so it is not private.
-    It says what became of this text, not what the mechanism promises.
+    The command pairs the rows of two files of one format, and the words of each pair,
+    and counts what changed. The result is computed from the private text, so keep it
+    private. It describes this text, not the guarantee of the mechanism.
 
     \b
     mondegreen score reviews.csv safe.csv --column review
@@ -89,7 +89,7 @@ def score(
         name: _check(name, PLUGINS.get(name)) for name in more
     }
     if model:
-        measures["cs"] = partial(sentence_cosines, model=_import_model(model))
+        measures["cs"] = partial(sentence_cosines, model=import_sentence_model(model))
     listed = set(options.read_option_lines(english)) if english else None
     loaded = load_space(space)
     scorer = CorpusScorer(loaded, rare=rare, english=listed)
@@ -143,7 +143,7 @@ def _compute_scores(
 
 
 def _check(name: str, score: Score) -> Measure:
-    """Check what a score of somebody else returns: a number for each text."""
+    """Check what a score of a plug-in returns: a number for each text."""
 
     def measure(originals: list[str], releases: list[str]) -> Floats:
         import numpy as np
@@ -285,7 +285,7 @@ def _checks(
     ]
 
 
-def _import_model(name: str) -> SentenceModel:
+def import_sentence_model(name: str) -> SentenceModel:
     """Import the sentence model; modules of the current folder are found."""
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)

@@ -6,7 +6,7 @@ these into a public model,
 
 .. math:: Q' = \lambda\, Q + (1 - \lambda)\, \hat Q
 
-with the weight under which a held-back part of the release is likeliest: the sum of
+with the weight that makes a held-out part of the release is most likely: the sum of
 :math:`Q'(x) \prod_i P(y_i \mid x_i)` over all sentences :math:`x`. This is one step of
 the EM algorithm for a hidden Markov model (Dempster, Laird and Rubin, "Maximum
 Likelihood from Incomplete Data", JRSS B, 1977), with best guesses for expectations. It
@@ -59,7 +59,7 @@ class Adapted(NamedTuple):
 
 @final
 class Adapter:
-    """Learns from released words; the channel of a setting is looked at once.
+    """Learns from released words; it computes the channel of a setting once.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class Adapter:
         return best
 
     def _count(self, released: Released, known: str) -> NGrams | None:
-        """Count the likeliest inputs of released words, the unknown word among them."""
+        """Count the most likely inputs of released words, with the unknown word."""
         guesses = Decoder(self.channel(self.language), self.language).guesses(released)
         counter = Counter(self._state.space.vocab_size)
         is_word = released.ids >= 0

@@ -69,7 +69,7 @@ def load_channel(
 
 
 def _read(data: bytes | None) -> Channel | None:
-    """Read a channel that was kept; None where it is not whole."""
+    """Read a channel that was kept; None where it is incomplete."""
     if data is None:
         return None
     try:
@@ -84,7 +84,7 @@ def _read(data: bytes | None) -> Channel | None:
 def build_channel(
     state: State, prior: Floats, count: int, progress: Progress = no_progress
 ) -> Channel:
-    """Find the ``count`` likeliest inputs of every output, under a public prior.
+    """Find the ``count`` most likely inputs of every output, under a public prior.
 
     Exact where the law is closed: of a tree by its nodes, in milliseconds; of others in
     one pass over all pairs of words. That of a mechanism that can only be sampled is
@@ -100,6 +100,11 @@ def build_channel(
         Candidates of each output, at most.
     progress : callable
         Told the share that is done.
+
+    Returns
+    -------
+    Channel
+        Inputs of every output, with their log-probabilities.
     """
     return state.channel(prior, count) or _compute_channel(
         state, prior, count, progress

@@ -19,7 +19,7 @@ from mondegreen.language.ngrams import NGrams
 from mondegreen.mechanisms.channel import Channel
 
 CANDIDATES: Final = 24
-"""Inputs that are looked at for each output; more find nothing better."""
+"""Candidate inputs of each output; more find nothing better."""
 
 BEAM: Final = 8
 """Of these, how many are left when pairs of words have been looked at."""
@@ -96,6 +96,11 @@ class Decoder:
         self._single = channel.candidates[np.arange(len(first)), first]
         self._single[~self._is_printed.any(axis=1)] = -1
 
+    @property
+    def vocab_size(self) -> int:
+        """Number of words, which is the id of the unknown word."""
+        return self._language.vocab_size
+
     @cached_property
     def _book(self) -> Book:
         return Book(self._channel, self._language)
@@ -110,7 +115,18 @@ class Decoder:
         return law
 
     def words(self, released: Released) -> Ids:
-        """The likeliest input of each word by itself, shape (T,); codes stay."""
+        """The most likely input of each word by itself, shape (T,); codes stay.
+
+        Parameters
+        ----------
+        released : Released
+            Released words.
+
+        Returns
+        -------
+        int32 array, shape (T,)
+            Inputs.
+        """
         found = released.ids.copy()
         through = found >= 0
         single = self._single[self._channel.observation[found[through]]]
@@ -118,7 +134,18 @@ class Decoder:
         return found
 
     def sentence(self, released: Released) -> Ids:
-        """The likeliest sentences, shape (T,); codes stay where they are."""
+        """The most likely sentences, shape (T,); codes stay where they are.
+
+        Parameters
+        ----------
+        released : Released
+            Released words.
+
+        Returns
+        -------
+        int32 array, shape (T,)
+            Inputs.
+        """
         found = released.ids.copy()
         for rows, lattice in self._lattices(released, self._readable):
             chosen = path(lattice, best, lambda values: values.argmax(axis=1))
@@ -126,7 +153,20 @@ class Decoder:
         return found
 
     def draw(self, released: Released, rng: np.random.Generator) -> Ids:
-        """Draw sentences from the posterior, shape (T,); codes stay."""
+        """Draw sentences from the posterior, shape (T,); codes stay.
+
+        Parameters
+        ----------
+        released : Released
+            Released words.
+        rng : numpy.random.Generator
+            Source of the draw.
+
+        Returns
+        -------
+        int32 array, shape (T,)
+            Inputs.
+        """
 
         def choose(values: Singles) -> Indices:
             return np.asarray((values + rng.gumbel(size=values.shape)).argmax(axis=1))
@@ -141,6 +181,16 @@ class Decoder:
         """The posterior of each word: inputs and their probabilities, (T, beam) each.
 
         Here the unknown word is an input like any other. Rows of codes are 0.
+
+        Parameters
+        ----------
+        released : Released
+            Released words.
+
+        Returns
+        -------
+        tuple of int32 and float64 array, shape (T, beam)
+            Inputs, and their posterior probabilities.
         """
         shape = (len(released.ids), min(self._beam, self._book.words.shape[1]))
         ids, shares = np.zeros(shape, dtype=np.int32), np.zeros(shape)
@@ -155,13 +205,37 @@ class Decoder:
         return np.where(self._printable[read], read, released)
 
     def guesses(self, released: Released) -> Ids:
-        """The likeliest input of each word within its sentence, shape (T,)."""
+        """The most likely input of each word within its sentence, shape (T,).
+
+        Parameters
+        ----------
+        released : Released
+            Released words.
+
+        Returns
+        -------
+        int32 array, shape (T,)
+            Inputs, the unknown word included.
+        """
         ids, shares = self.marginals(released)
         best_one = shares.argmax(axis=1)[:, None]
         return np.asarray(np.take_along_axis(ids, best_one, axis=1)[:, 0])
 
     def log_law(self, released: Released, inputs: Ids) -> Floats:
-        """Score inputs by ln P(y | x), up to a constant of each word; 0 for codes."""
+        """Score inputs by ln P(y | x), up to a constant of each word; 0 for codes.
+
+        Parameters
+        ----------
+        released : Released
+            Released words.
+        inputs : int32 array, shape (T,)
+            An input for each.
+
+        Returns
+        -------
+        float64 array, shape (T,), nats
+            Scores.
+        """
         scores = np.zeros(len(inputs))
         through = np.flatnonzero(released.ids >= 0)
         rows = self._book.observation[released.ids[through]]
@@ -175,6 +249,16 @@ class Decoder:
         .. math:: \frac{1}{T} \ln \sum_x Q(x) \prod_i P(y_i \mid x_i)
 
         over the sentences that candidates make, up to a constant of each output.
+
+        Parameters
+        ----------
+        released : Released
+            Released words.
+
+        Returns
+        -------
+        float, nats per word
+            Mean log-likelihood.
         """
         total, words = 0.0, 0
         for rows, lattice in self._lattices(released, self._book.law):

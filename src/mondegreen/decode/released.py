@@ -30,8 +30,8 @@ class Released:
         Words that a mechanism drew, ``0..V-1``; a negative code is a word that was
         kept, masked or dropped, which a sentence is cut at.
     ends : bool array, shape (T,)
-        Whether a sentence ends behind each word. Public: from structure that passes
-        in clear, or from a rule over released words.
+        Whether a sentence ends after each word. Public: from structure that passes
+        unchanged, or from a rule over released words.
     """
 
     ids: Ids
@@ -43,7 +43,13 @@ class Released:
             raise InvalidParameterError("released", given, "two arrays of shape (T,)")
 
     def sentences(self) -> tuple[Indices, Indices]:
-        """Where sentences start, and how many words they have: 100 at most."""
+        """Where sentences start, and how many words they have: 100 at most.
+
+        Returns
+        -------
+        tuple of two int arrays
+            Starts, and lengths in words.
+        """
         is_word = self.ids >= 0
         begins = is_word.copy()
         begins[1:] &= ~is_word[:-1] | self.ends[:-1]
@@ -62,6 +68,16 @@ class Released:
 
         Sentences of like lengths go together: all of a chunk are read word by word at
         the same time, for as long as the longest one lasts.
+
+        Parameters
+        ----------
+        words : int
+            Size of a chunk, about.
+
+        Yields
+        ------
+        tuple of two int arrays
+            Starts and lengths of the sentences of a chunk.
         """
         starts, lengths = self.sentences()
         order = np.argsort(-lengths, kind="stable")

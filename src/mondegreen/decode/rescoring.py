@@ -41,6 +41,11 @@ def rescore(
         Those of the space.
     draws : int
         How many readings are drawn beside the best one.
+
+    Returns
+    -------
+    int32 array, shape (T,)
+        The chosen inputs.
     """
     found: Ids = decoder.sentence(released)
     for start, length in zip(*released.sentences(), strict=True):

@@ -1,1 +1,1 @@
-"""Adapters: mondegreen where the data is. One file each; none holds an algorithm."""
+"""Adapters: mondegreen where the data is. None holds an algorithm."""

@@ -142,7 +142,7 @@ def _release(table: pa.Table, **settings: Any) -> pa.Table:
 def _describe(
     description: str | None, columns: Iterable[str], privatizer: Privatizer
 ) -> str:
-    """State the guarantee after those of a description, the rest of which may leak."""
+    """State the guarantee after those of a description; its other lines may leak."""
     lines = (description or "").splitlines()
     stated = [line.removeprefix(_LINE) for line in lines if line.startswith(_LINE)]
     earlier = [one for text in stated for one in from_json(text)]

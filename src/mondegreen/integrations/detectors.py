@@ -30,6 +30,11 @@ def load_presidio(model: str | None = None) -> NamedDetector:
     model : str, optional
         An installed model of spaCy, such as ``en_core_web_sm``: it finds names too.
 
+    Returns
+    -------
+    NamedDetector
+        The detector, and its public name with versions.
+
     Raises
     ------
     OptionalDependencyError

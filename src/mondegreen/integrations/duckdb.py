@@ -56,13 +56,15 @@ def register(
     made = make_privatizer(privatizer)
     if isinstance(made.noise, KeyedNoise) != keyed:
         raise ConfigurationError(
-            "keyed=True and a privatizer with noise=mg.KeyedNoise... go together: the "
-            "function takes the id of the record then"
+            "keyed=True needs a privatizer with noise=mg.KeyedNoise..., and such a "
+            "privatizer needs keyed=True. The function then takes the id of the "
+            "record"
         )
     if keyed and not column:
         raise ConfigurationError(
-            "keyed=True needs column=: each column of text has a function of its own, "
-            "or equal texts of a record would have equal releases in both"
+            "keyed=True needs column=. Register one function for each column. "
+            "Otherwise equal texts in two columns of a record would get equal "
+            "releases"
         )
     logical = column or "text"
 

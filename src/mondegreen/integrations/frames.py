@@ -138,6 +138,11 @@ def promises(
     earlier : str or bytes, optional
         What the data said of earlier passes; the new ones are added to it.
 
+    Returns
+    -------
+    str
+        JSON, as written into the metadata of files.
+
     Examples
     --------
     >>> import mondegreen as mg
@@ -231,7 +236,7 @@ def _to_polars() -> None:
 
 
 def _present(available: Any, needed: Sequence[Any]) -> list[Any]:
-    """Return the columns that are needed, all of which must be there."""
+    """Return the columns that are needed; all must be there."""
     names = list(available)
     for name in needed:
         if name not in names:

@@ -38,9 +38,9 @@ def check_secret(secret: Secret) -> None:
         if getattr(home, named.__qualname__, None) is secret:
             return
     raise ConfigurationError(
-        "a key is named by an environment variable, or fetched by a function of a "
-        "module that workers can import: any other function would be sent to them "
-        "with all that it sees, and the key with it"
+        "name the key by an environment variable, or give a function from a module "
+        "that workers can import. Any other function would be sent to the workers "
+        "together with the key"
     )
 
 

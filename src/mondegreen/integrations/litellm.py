@@ -150,8 +150,8 @@ class MondegreenGuardrail(CustomGuardrail):
     ) -> None:
         if not hasattr(CustomGuardrail, "use_native_lifecycle_hooks"):
             raise ConfigurationError(
-                "this version of LiteLLM asks guards about texts alone, and lets other "
-                "requests pass: take 1.106 or later"
+                "this version of LiteLLM shows guards only texts and lets other "
+                "requests pass. Install 1.106 or later"
             )
         for name in _NOT_POSSIBLE:
             if options.get(name):
@@ -212,7 +212,7 @@ class MondegreenGuardrail(CustomGuardrail):
         owner: str,
     ) -> tuple[dict[str, Any], _Answer | None]:
         if self._kept is None:
-            raise ConfigurationError("this guard keeps no conversations")
+            raise ConfigurationError("this guard does not keep conversations")
         token, dialog = self._kept.open(token, owner)
         made, restorer = guard.request(kind, body, dialog)
         return made, _Answer(token, restorer)
@@ -409,7 +409,9 @@ def _build_restoring_guard(settings: Mapping[str, Any]) -> ConversationGuard:
     in_tools = bool(given.pop("restore_in_tools", False))
     for name in ("key_env", "key_file", "fresh", "spec"):
         if given.pop(name, None):
-            raise ConfigurationError(f"{name} does not go with restore: leave it out")
+            raise ConfigurationError(
+                f"{name} cannot be combined with restore: leave it out"
+            )
     public = _read_public(given.pop("public", ()))
     names = ("public_roles", "models")
     for_guard = {name: given.pop(name) for name in names if name in given}
@@ -430,7 +432,7 @@ def _build_guard(settings: Mapping[str, Any]) -> PromptGuard:
     given = {name: value for name, value in settings.items() if name != "restore"}
     key_env, key_file = given.pop("key_env", None), given.pop("key_file", None)
     if key_env and key_file:
-        raise ConfigurationError("key_env and key_file exclude each other")
+        raise ConfigurationError("key_env and key_file cannot be combined")
     noise = mg.KeyedNoise.from_env(key_env) if key_env else None
     noise = mg.KeyedNoise.from_file(key_file) if key_file else noise
     public = _read_public(given.pop("public", ()))

@@ -58,5 +58,5 @@ def _check_alone(given: Mapping[str, Any]) -> None:
     beside = [k for k, v in given.items() if (v or None) != (OPTIONS[k] or None)]
     if beside:
         raise ConfigurationError(
-            f"settings of a spec are whole: leave out {', '.join(beside)}, or the spec"
+            f"a spec holds all settings: leave out {', '.join(beside)}, or the spec"
         )

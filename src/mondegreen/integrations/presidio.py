@@ -35,7 +35,7 @@ except ModuleNotFoundError as error:
 _NAME: Final = re.compile("[A-Za-z0-9_]{1,64}")
 _UNNAMED: Final = "ENTITY"
 _ALIKE: Final = "leave what the analyzer finds as it is, spans and types"
-_SPANS: Final = "how many and where, which may tell of any word of their text"
+_SPANS: Final = "how many and where, which may depend on any word of their text"
 _PLACES: Final = {
     False: (
         "text outside of detected spans: every character that the analyzer does not "
@@ -61,7 +61,7 @@ class PrivateTextOperator(Operator):
     :data:`mondegreen.integrations.options.OPTIONS`, such as ``epsilon`` or ``spec``.
     There is no key, since an operator is not told which record it works on.
 
-    Words outside of spans pass in clear, and where two spans overlap, the words in
+    Words outside of spans pass unchanged, and where two spans overlap, the words in
     both are released twice: pass
     ``conflict_resolution=ConflictResolutionStrategy.REMOVE_INTERSECTIONS``, or take
     :func:`privatize`. What this promises is :func:`state_guarantee`.
@@ -89,11 +89,13 @@ class PrivateTextOperator(Operator):
         given = _own(params or {})
         if "key_env" in given:
             raise ConfigurationError(
-                "an operator is not told which record it works on, so it takes no "
-                "key: use mondegreen.integrations.presidio.privatize with ids="
+                "an operator does not know the record, so it cannot use a key. Use "
+                "mondegreen.integrations.presidio.privatize with ids="
             )
         if "privatizer" in given and len(given) > 1:
-            raise ConfigurationError("a privatizer is whole: leave out the others")
+            raise ConfigurationError(
+                "a privatizer holds all settings: leave out the others"
+            )
         check_names((name for name in given if name != "privatizer"), OPTIONS)
 
     def operator_name(self) -> str:
@@ -131,7 +133,7 @@ def privatize(
         Or its settings: a :class:`mondegreen.Settings`, a mapping of settings by
         their names, or what ``Privatizer.to_dict`` returns.
     also_rest : bool
-        False privatizes what was found and leaves all else in clear. True prints a
+        False privatizes what was found and leaves all else unchanged. True prints a
         mask in place of what was found, which has no part in the release then, and
         privatizes all else.
     types : sequence of str

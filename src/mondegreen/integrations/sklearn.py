@@ -173,9 +173,7 @@ class PrivateText(TransformerMixin, BaseEstimator):
         options = self.get_params(deep=False)
         privatizer = build_with_options({name: options[name] for name in OPTIONS})
         if (self.id_column is None) != (self.key_env is None):
-            raise ConfigurationError(
-                "a key needs record ids, and ids a key: set both key_env and id_column"
-            )
+            raise ConfigurationError("key_env and id_column must be used together")
         _Column.of(X, self.id_column)
         has_first = not isinstance(X, list | tuple) or X  # a row, which it looks at
         if has_first and (reset or hasattr(self, "guarantee_")):
@@ -362,7 +360,7 @@ def _refuse_memory() -> None:
     """Refuse to be an argument of what a pipeline caches.
 
     joblib writes what a step is given, in part and readable, beside what it returns,
-    and hands the same noise to whoever asks again.
+    and returns the same noise to a later call.
     """
     from joblib.memory import MemorizedFunc  # which scikit-learn needs
 
@@ -373,8 +371,8 @@ def _refuse_memory() -> None:
         cache = frame.f_locals.get("self") if is_cache else None
         if isinstance(cache, MemorizedFunc) and _is_step(cache.func):
             raise ConfigurationError(
-                "a pipeline with memory= writes rows of raw text to disk and replays "
-                "their noise: privatize once, before the pipeline, or leave memory out"
+                "a pipeline with memory= writes raw text to disk and repeats its "
+                "noise. Privatize once, before the pipeline, or leave memory out"
             )
         frame = frame.f_back
 

@@ -103,14 +103,14 @@ class PrivateTextComponent:
         """
         if self._nlp is None:
             raise ConfigurationError(
-                "this is a copy outside of its pipeline, whose words it cannot know: "
-                "write the pipeline that it was copied from"
+                "this copy is outside its pipeline and does not know the pipeline's "
+                "words. Write the original pipeline"
             )
         if not _list_known_strings(self._nlp).issuperset(self._nlp.vocab.strings):
             raise ConfigurationError(
-                "spaCy keeps the words of texts that it has read in the vocabulary of "
-                "the pipeline, and would write them beside these settings: write a "
-                "pipeline that has read none, or read within nlp.memory_zone()"
+                "spaCy keeps words of the texts in the vocabulary of the pipeline, "
+                "and would write them to disk. Write a pipeline before it reads "
+                "texts, or read texts within nlp.memory_zone()"
             )
         return json.dumps(self._settings).encode()
 
@@ -123,7 +123,7 @@ class PrivateTextComponent:
             given = found["spec"], found["key_env"], found["column"]
         except (ValueError, KeyError, TypeError):
             raise ConfigurationError(
-                "these are no settings of this component"
+                "these are not settings of this component"
             ) from None
         spec, key_env, column = given
         options = {"spec": spec, "key_env": key_env}
@@ -159,8 +159,8 @@ class PrivateTextComponent:
     def _write(self, docs: list[Doc]) -> None:
         if any(doc._.private_text is not None for doc in docs):
             raise ConfigurationError(
-                "a Doc has a private text already, and a second one would tell more of "
-                "the same words: run the component once, on new Docs"
+                "a Doc already has a private text. A second release discloses more "
+                "about the same words. Run the component once, on new Docs"
             )
         ids = None
         if isinstance(self._privatizer.noise, KeyedNoise):
@@ -185,7 +185,7 @@ def _record_id(doc: Doc) -> str:
     record = record_id(found)
     if isinstance(context, str | int) and record_id(context) != record:
         raise ConfigurationError(
-            "a Doc has one doc._.record_id, and another id as its context: give one"
+            "a Doc has two ids: doc._.record_id and its context. Give one"
         )
     return record
 

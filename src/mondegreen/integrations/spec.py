@@ -83,8 +83,9 @@ def check_ids(privatizer: Privatizer, ids: object) -> None:
     """Refuse ids that change nothing: a retry would draw other noise all the same."""
     if ids is not None and not isinstance(privatizer.noise, KeyedNoise):
         raise ConfigurationError(
-            "ids need keyed noise, and a retry would tell more of the same texts "
-            "without it: Privatizer(..., noise=mg.KeyedNoise.from_env(...)), or no ids"
+            "ids need keyed noise: Privatizer(..., "
+            "noise=mg.KeyedNoise.from_env(...)). Without keyed noise, leave the ids "
+            "out"
         )
 
 
@@ -107,10 +108,11 @@ def check_lazy(
             )
     elif unkeyed is None:
         raise ConfigurationError(
-            f"{where} is computed again for every look at it, and each time draws "
-            "other noise, which tells more of the same texts: give the privatizer "
-            "noise=mg.KeyedNoise.from_env(...) and name id_column=, or pass "
-            'unkeyed="write-once" and write the result once, before anything reads it'
+            f"{where} is computed again at each use, with other noise each time. Each "
+            "draw discloses more about the same texts. Give the privatizer "
+            "noise=mg.KeyedNoise.from_env(...) and pass id_column=, or pass "
+            'unkeyed="write-once" and write the result once, before anything reads '
+            "it"
         )
     check_ids(privatizer, id_column)
 

@@ -20,7 +20,7 @@ Missing = Literal["stop", "pass"]
 is and be counted."""
 
 Metadata = Literal["drop", "keep"]
-"""What becomes of the metadata of a Parquet file and its fields."""
+"""What happens to the metadata of a Parquet file and its fields."""
 
 
 @final
@@ -32,6 +32,7 @@ class Request:
     format: Format
     columns: tuple[str, ...]
     id_column: str | None
+    raw_field: str | None = None  # of JSON: a column of what is written there
 
 
 class AbstractSource(ABC):
@@ -41,8 +42,7 @@ class AbstractSource(ABC):
     # rows_read - batch.num_rows + 1, counted from 1, header excluded.
     rows_read: int = 0
     missing_rows: int = 0  # records that lack a column, where they may
-    total: int | None = None  # how much there is, in `unit`; None for a pipe
-    unit: Literal["bytes", "rows"] = "bytes"
+    total: int | None = None  # bytes of the file; None for a pipe
     # What the file says of our earlier passes over it; only Parquet has a place for it.
     earlier: str | bytes | None = None
     notes: Sequence[str] = ()  # what was taken for granted on opening
@@ -61,13 +61,13 @@ class AbstractSource(ABC):
 
     @property
     def disclosed(self) -> tuple[str, ...]:
-        """What passes in clear because of how the file is read, as far as is known."""
+        """What passes unchanged because of how the file is read, as far as is known."""
         return ()
 
     @property
+    @abstractmethod
     def position(self) -> int:
-        """How much of ``total`` has been read."""
-        return self.rows_read
+        """How many bytes of ``total`` have been read."""
 
     @abstractmethod
     def read(self) -> Iterator[pa.RecordBatch]:

@@ -37,7 +37,7 @@ def read_field(
     MissingColumnError
         Where there is no such column.
     SourceError
-        Where a line is no JSON object.
+        Where a line is not a JSON object.
     """
     chosen = format or guess_format(str(path))
     if str(path) == "-" or chosen not in ("csv", "tsv", "jsonl", "parquet"):
@@ -75,10 +75,10 @@ def _of_lines(path: str, name: str) -> Iterator[Any]:
                 try:
                     found = json.loads(line)
                 except ValueError:
-                    raise SourceError(path, "no valid JSON", row=row) from None
+                    raise SourceError(path, "not valid JSON", row=row) from None
                 for part in name.split("."):
                     if not isinstance(found, dict):
-                        raise SourceError(path, "no JSON object", row=row)
+                        raise SourceError(path, "not a JSON object", row=row)
                     found = found.get(part)
                 yield found
     finally:

@@ -11,7 +11,7 @@ from typing import Final, Literal, get_args
 
 from mondegreen.errors import SourceError
 
-Format = Literal["csv", "json", "jsonl", "parquet", "tsv", "txt"]
+Format = Literal["csv", "json", "jsonl", "parquet", "tsv", "txt", "xlsx"]
 
 _SUFFIXES: Final[dict[str, Format]] = {
     ".ndjson": "jsonl",
@@ -19,7 +19,7 @@ _SUFFIXES: Final[dict[str, Format]] = {
 }
 
 _ADVICE: Final = {
-    ".xlsx .xls .ods .numbers": "export the sheet as CSV UTF-8",
+    ".xls .xlsm .xlsb .ods .numbers": "save it as .xlsx, or as CSV UTF-8",
     ".geojson": "make JSON Lines of it: jq -c '.features[]' x.geojson > x.jsonl",
     ".doc .docx .odt .pdf .rtf .html .htm .epub": "save it as plain text, .txt",
     ".zip .7z .tar .tgz .bz2 .xz .zst .parquet.gz": "unpack it; only .gz of text is",
@@ -30,7 +30,7 @@ _ADVICE: Final = {
 _STARTS: Final = {
     b"PAR1": ("Parquet", "write it to a file that is named .parquet"),
     b"\x1f\x8b": ("gzip", "unpack it: gunzip -c; or name the file .txt.gz"),
-    b"PK\x03\x04": ("a zip or an Office file", "unpack it, or export text or CSV"),
+    b"PK\x03\x04": ("a zip or an Office file", "unpack it, or name it .xlsx"),
     b"\xd0\xcf\x11\xe0": ("an Office file", "export text or CSV"),
     b"%PDF-": ("PDF", "save it as plain text"),
     b"ARROW1": ("Arrow", "write it as Parquet"),
@@ -58,7 +58,7 @@ def guess_format(path: str) -> Format | None:
     name = Path(path).name.lower()
     packed = name.endswith(".gz")
     found = _SUFFIXES.get(Path(name.removesuffix(".gz")).suffix)
-    return None if packed and found == "parquet" else found
+    return None if packed and found in ("parquet", "xlsx") else found
 
 
 def advice_on_name(path: str) -> str:

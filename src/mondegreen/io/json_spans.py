@@ -55,6 +55,7 @@ class _Node:
 
     text: int | None = None
     id: str | None = None
+    raw: int | None = None  # the place of a value that is taken as it is written
     through: int = 0  # the bit of each column whose path ends here or goes on from here
     below: dict[str, _Node] = field(default_factory=dict)
 
@@ -73,15 +74,18 @@ class _Node:
 class SpanScanner:
     """Finds the values at dotted paths, leaving the text around them untouched.
 
-    A path ``a.b`` means key ``b`` in the object at key ``a``, in every object of a
-    list at ``a``, and also the key that is literally ``a.b``. Where a key occurs
-    twice in an object both values are found. ``a`` and ``a.b`` together are for records
-    of which some have a text at ``a``, and some an object, or a list of either.
+    A path ``a.b`` means key ``b`` in the object at key ``a``, in every object of a list
+    at ``a``, and also the key that is literally ``a.b``. Where a key occurs twice in an
+    object both values are found. ``a`` and ``a.b`` together are for records where some
+    have a text at ``a``, and some an object, or a list of either.
 
     A record *has* a column where every object on the way has the next key, in one of
     the ways to read the dots; each object of a list, and each value of a key that
     occurs twice. The way may end early at null or at an empty list: there is nothing
     there that could pass.
+
+    ``raw_field`` is a path whose value is taken as it is written, whatever it is; its
+    place is behind those of the columns.
 
     >>> line = '{"n": 1.10, "msgs": [{"body": "hi"}, {"body": null}]}'
     >>> [line[a:b] for a, b, *_ in SpanScanner(["msgs.body"]).scan(line).spans]
@@ -90,7 +94,12 @@ class SpanScanner:
     2
     """
 
-    def __init__(self, columns: Sequence[str], id_column: str | None = None) -> None:
+    def __init__(
+        self,
+        columns: Sequence[str],
+        id_column: str | None = None,
+        raw_field: str | None = None,
+    ) -> None:
         self._columns = tuple(columns)
         self._root: dict[str, _Node] = {}
         for place, column in enumerate(self._columns):
@@ -99,6 +108,9 @@ class SpanScanner:
         if id_column is not None:
             for leaf in _leaves(self._root, id_column):
                 leaf.id = id_column
+        if raw_field is not None:
+            for leaf in _leaves(self._root, raw_field):
+                leaf.raw = len(self._columns)
 
     def scan(self, line: str) -> Found:
         """Scan one line.
@@ -137,8 +149,10 @@ class SpanScanner:
                 raise ValueError
             at = _after_space(line, at + 1)
             node = nodes.get(key)
-            if node is None:
-                at = _skip(line, at)[1]
+            if node is None or node.raw is not None:
+                start, at = at, _skip(line, at)[1]
+                if node is not None and node.raw is not None:
+                    found.spans.append((start, at, line[start:at], node.raw))
             else:
                 at, bits = self._value(line, at, node, found)
                 has[key] = bits & has.get(key, bits)
@@ -167,9 +181,7 @@ class SpanScanner:
             found.ids.append(_scalar(line[at:end], value, mark, node.id))
         elif value is not None:
             through = [c for i, c in enumerate(self._columns) if node.through >> i & 1]
-            path = min([*through, *node.ids()])
-            more = "the column that this text is at" if mark == '"' else ""
-            _refuse(mark, path, "an object on the way", also=more)
+            _refuse_end([*through, *node.ids()], mark)
         return end, node.through
 
     def _list(self, line: str, at: int, node: _Node, found: Found) -> tuple[int, int]:
@@ -224,6 +236,13 @@ def _scalar(raw: str, value: object, mark: str, path: str) -> str:
     if _integer(raw):
         return raw
     _refuse(mark, path, "a string or an integer, as the id of the record")
+
+
+def _refuse_end(paths: list[str], mark: str) -> None:
+    """Refuse a value where paths go on; that of a raw value may end anywhere."""
+    if paths:
+        more = "the column that this text is at" if mark == '"' else ""
+        _refuse(mark, min(paths), "an object on the way", also=more)
 
 
 def _refuse(mark: str, path: str, wanted: str, also: str = "") -> NoReturn:

@@ -41,9 +41,12 @@ class JsonLinesSource(AbstractByteSource):
         if missing == "pass":  # words of records that pass have no promise
             self.conditions = ("are in records that have every column",)
         self._frame = "frame"
-        while self._frame in (*columns, id_column):
+        while self._frame in (*columns, id_column, request.raw_field):
             self._frame += "'"
-        self._scanner = SpanScanner(columns, id_column)
+        raw = request.raw_field
+        self._scanner = SpanScanner(columns, id_column, raw)
+        # Columns of a batch whose values stand in the frame, by their places there.
+        self._cut = columns if raw is None else (*columns, raw)
         self._unmet = (1 << len(columns)) - 1  # a bit for each column
         self._keys: list[str] = []
         self._rows = 0
@@ -89,7 +92,7 @@ class JsonLinesSource(AbstractByteSource):
         first = self._rows + 1
         frames: list[str] = []
         ids: list[str] = []
-        columns: list[list[list[str | None]]] = [[] for _ in self.text_columns]
+        columns: list[list[list[str | None]]] = [[] for _ in self._cut]
         for gap, line in zip(gaps, lines, strict=False):
             if line.isspace() or self.epilogue:
                 self._check_blank(line)
@@ -107,7 +110,7 @@ class JsonLinesSource(AbstractByteSource):
             ids += found.ids
         arrays = {
             name: self._array(column, pa.list_(pa.string()), first)
-            for name, column in zip(self.text_columns, columns, strict=True)
+            for name, column in zip(self._cut, columns, strict=True)
         }
         arrays[self._frame] = pa.array(frames, pa.string())
         if self.id_column is not None:
@@ -154,7 +157,7 @@ class JsonLinesSource(AbstractByteSource):
     def _missing_column(self, lacking: int, row: int | None = None) -> Exception:
         """Make the error for the first of the columns that are lacking."""
         column = self.text_columns[(lacking & -lacking).bit_length() - 1]
-        advice = "--missing pass lets such records through in clear" if row else ""
+        advice = "--missing pass lets such records through unchanged" if row else ""
         return missing_column(self.name, column, self._keys, row=row, advice=advice)
 
     def _array(self, cells: list[Any], kind: pa.DataType, first: int) -> pa.Array:
@@ -171,21 +174,29 @@ class JsonLinesSource(AbstractByteSource):
         raise SourceError(self.name, "a selected value does not fit in UTF-8")
 
     def encode(self, batch: pa.RecordBatch) -> bytes:
-        columns = [batch.column(name) for name in self.text_columns]
+        columns = [batch.column(name) for name in self._cut]
         if any(column.null_count for column in columns):
-            raise DataError(f"{self.name}: a released row has lost its values")
+            raise DataError(f"{self.name}: a released row lost its values")
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
         lines: list[str] = []
         frames = batch.column(self._frame).to_pylist()
         for frame, cells in zip(frames, rows, strict=True):
             pieces = frame.split(_MARK)
             values = list(map(iter, cells))
-            found = [next(values[int(place)], _END) for place in pieces[1::2]]
+            places = list(map(int, pieces[1::2]))
+            found = [next(values[place], _END) for place in places]
             if _END in found or any(next(rest, _END) is not _END for rest in values):
                 problem = "a released row has too many or few values"
                 raise DataError(f"{self.name}: {problem}")
+            texts = len(self.text_columns)
             pieces[1::2] = (
-                "null" if each is None else encode_basestring(each) for each in found
+                "null"
+                if each is None
+                # A place behind those of the texts has what is written already.
+                else each
+                if place >= texts
+                else encode_basestring(each)
+                for place, each in zip(places, found, strict=True)
             )
             lines += pieces
         return "".join(lines).encode()

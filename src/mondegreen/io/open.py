@@ -36,6 +36,8 @@ def open_source(
     delimiter: str | None = None,
     encoding: str | None = None,
     structure: Structure = "keep",
+    sheet: str | None = None,
+    raw_field: str | None = None,
 ) -> AbstractSource:
     """Open a file, or standard input (``-``), as a stream of record batches.
 
@@ -47,7 +49,9 @@ def open_source(
     encoding of the input: to fail on a drawn word that does not fit would be to choose
     among draws.
     An absent path of JSON is known, and raised, when the batches are read.
-    ``structure`` is that of the releases that are to be written.
+    ``structure`` is that of the releases that are to be written; ``sheet`` is that of
+    an Excel workbook, by default the first. ``raw_field`` is a path of JSON, no column,
+    whose values are a column too: lists of JSON texts.
     """
     path = str(path)
     chosen = format or ("txt" if path == "-" else guess_format(path))
@@ -56,24 +60,43 @@ def open_source(
         raise SourceError(path, "is a folder", hint=hint)
     if chosen is None or chosen not in get_args(Format):
         raise _unknown_format(path, format)
-    request = Request(path, chosen, tuple(dict.fromkeys(columns)), id_column)
-    _check_options(request, delimiter, encoding)
+    columns = tuple(dict.fromkeys(columns))
+    request = Request(path, chosen, columns, id_column, raw_field)
+    _check_options(request, delimiter, encoding, sheet)
     if chosen == "parquet":
         from mondegreen.io.parquet import ParquetSource
 
         return ParquetSource(request, metadata)
+    if chosen == "xlsx":
+        from mondegreen.io.xlsx import XlsxSource
+
+        return XlsxSource(request, sheet)
     stream = ByteStream(path, encoding)
     try:
-        if chosen == "txt":
-            return TextSource(request, stream, format is None, structure)
-        if chosen == "json":
-            return JsonSource(request, stream, missing)
-        if chosen == "jsonl":
-            return JsonLinesSource(request, stream, missing)
-        return CsvSource(request, stream, delimiter)
+        return _open_text(
+            request, stream, format is None, missing, delimiter, structure
+        )
     except BaseException:
         stream.close()
         raise
+
+
+def _open_text(
+    request: Request,
+    stream: ByteStream,
+    is_guess: bool,
+    missing: Missing,
+    delimiter: str | None,
+    structure: Structure,
+) -> AbstractSource:
+    """Open a format of text."""
+    if request.format == "txt":
+        return TextSource(request, stream, is_guess, structure)
+    if request.format == "json":
+        return JsonSource(request, stream, missing)
+    if request.format == "jsonl":
+        return JsonLinesSource(request, stream, missing)
+    return CsvSource(request, stream, delimiter)
 
 
 def open_sink(
@@ -122,7 +145,10 @@ def _unknown_format(path: str, format: str | None) -> Exception:
 
 
 def _check_options(
-    request: Request, delimiter: str | None, encoding: str | None
+    request: Request,
+    delimiter: str | None,
+    encoding: str | None,
+    sheet: str | None,
 ) -> None:
     """Refuse what this format does not allow."""
     chosen, own = request.format, request.id_column
@@ -133,12 +159,23 @@ def _check_options(
             own and chosen in ("json", "jsonl") and _meet(column, own)
         ):
             raise id_in_text(own, column)
+    _check_raw_field(request)
     if delimiter is not None and chosen not in ("csv", "tsv"):
         raise InvalidParameterError("delimiter", delimiter, f"absent for {chosen}")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
         raise InvalidParameterError("delimiter", delimiter, "one character, or \\t")
-    if encoding is not None and chosen == "parquet":
-        raise InvalidParameterError("encoding", encoding, "absent for parquet")
+    if encoding is not None and chosen in ("parquet", "xlsx"):
+        raise InvalidParameterError("encoding", encoding, f"absent for {chosen}")
+    if sheet is not None and chosen != "xlsx":
+        raise InvalidParameterError("sheet", sheet, f"absent for {chosen}")
+
+
+def _check_raw_field(request: Request) -> None:
+    """Refuse annotations that hold a text or an id, or are in one."""
+    raw, own = request.raw_field, request.id_column
+    for column in (*request.columns, *([own] if own else [])):
+        if raw is not None and _meet(column, raw):
+            raise InvalidParameterError("spans", raw, "no column of text, and no id")
 
 
 def _meet(one: str, other: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -22,7 +22,7 @@ from mondegreen.io.base import (
     id_in_text,
 )
 from mondegreen.io.stream import BATCH_ROWS
-from mondegreen.io.target import Target
+from mondegreen.io.target import Gate, Target
 from mondegreen.passes import METADATA_KEY, find_stated, for_pandas
 from mondegreen.text import columns as nested
 
@@ -57,8 +57,6 @@ class ParquetSource(AbstractSource):
     undoes all this.
     """
 
-    unit = "rows"
-
     def __init__(self, request: Request, metadata: Metadata) -> None:
         path, id_column = request.path, request.id_column
         if path == "-":
@@ -67,7 +65,7 @@ class ParquetSource(AbstractSource):
         super().__init__(request, path, _open(path))
         try:
             schema = self.file.schema_arrow
-            self.total = self.file.metadata.num_rows
+            self.total = Path(path).stat().st_size
             # not of the schema alone: polars writes notes beside it
             self.earlier = find_stated(self.file.metadata.metadata)
             self.paths = [self._find_text(schema, each) for each in request.columns]
@@ -79,6 +77,12 @@ class ParquetSource(AbstractSource):
         except BaseException:
             self.close()
             raise
+
+    @property
+    def position(self) -> int:
+        """About how many bytes have been read, by the rows."""
+        rows: int = self.file.metadata.num_rows
+        return self.rows_read * (self.total or 0) // max(rows, 1)
 
     def sink(self, target: Target) -> ParquetSink:
         return ParquetSink(target, self)
@@ -97,7 +101,7 @@ class ParquetSource(AbstractSource):
         name, kind = schema.names[found[0]], schema.field(found[0]).type
         if nested.view_type(kind, found[1:]) is None:
             problem = f"column {column!r} is no text; column {name!r} is of type {kind}"
-            hint = "text is a string or a list of strings"
+            hint = "text is a string, a list of strings or a map to strings"
             raise errors.SourceError(self.name, problem, hint=hint)
         return found
 
@@ -109,10 +113,14 @@ class ParquetSource(AbstractSource):
             if steps[:shorter] == text[:shorter]:
                 raise id_in_text(name, column)
         if len(steps) > 1 or schema.field(steps[0]).type != pa.string():
-            name += " (id)"
-            while name in schema.names:
-                name += "'"
+            name = self._free_name(f"{name} (id)", schema.names)
         self.id_column = name
+
+    def _free_name(self, name: str, taken: Sequence[str]) -> str:
+        """Lengthen a name until no column has it."""
+        while name in (*taken, *self.text_columns):
+            name += "'"
+        return name
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches of each row group."""
@@ -158,8 +166,10 @@ class ParquetSource(AbstractSource):
         for column, (top, *steps) in zip(self.text_columns, self.paths, strict=True):
             text = nested.view(arrays[top], tuple(steps))
             self._check_utf8(text)
-            if steps:
+            if nested.has_more_than_text(arrays[top].type, tuple(steps)):
                 arrays[top] = nested.rebuild(arrays[top], tuple(steps), None)
+                if names[top] == column:  # a map, of which the keys stay here
+                    names[top] = self._free_name(f"{column} (keys)", names)
                 arrays.append(text)
                 names.append(column)
             else:
@@ -255,7 +265,7 @@ def _footer_size(path: str) -> int:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 hint = "save it first; Parquet is read from its end"
-                raise errors.SourceError(path, "is no regular file", hint=hint)
+                raise errors.SourceError(path, "is not a regular file", hint=hint)
             head = file.read(len(_MAGIC))
             file.seek(max(found.st_size - _TAIL, 0))
             tail = file.read(_TAIL)
@@ -284,15 +294,12 @@ class ParquetSink(AbstractSink):
         super().__init__(target, source)
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = 0
-        self._gate = _Gate(target)
+        self._gate = Gate(target)
         self._writer: Any = None  # waits for the first rows, see `_codecs`
 
     def put(self, batch: pa.RecordBatch) -> None:
         """Hold a batch until there is enough for a row group."""
-        if self.target.file.isatty():
-            advice = "name a file with --output, or send it through a pipe"
-            problem = f"is a terminal, and Parquet is binary; {advice}"
-            raise errors.DataError(f"{self.target.name}: {problem}")
+        self.target.refuse_terminal("Parquet")
         restored = self._restore(batch)
         self._held.append(restored)
         self._held_bytes += restored.nbytes
@@ -306,7 +313,7 @@ class ParquetSink(AbstractSink):
         texts = zip(source.text_columns, source.paths, strict=True)
         for column, (top, *steps) in texts:
             text, kind = batch.column(column), schema.field(top).type
-            if steps:
+            if nested.has_more_than_text(kind, tuple(steps)):
                 arrays[top] = nested.rebuild(arrays[top], tuple(steps), text).cast(kind)
             else:
                 arrays[top] = nested.restore(text, kind)
@@ -358,27 +365,6 @@ class ParquetSink(AbstractSink):
                 self._writer.close()
         finally:
             super().__exit__(*about)
-
-
-class _Gate:
-    """A file that lets bytes through until it is shut; pyarrow writes to it."""
-
-    closed = False
-
-    def __init__(self, target: Target) -> None:
-        self._target = target
-        self.is_open = True
-
-    def write(self, data: bytes) -> None:
-        if self.is_open:
-            self._target.file.write(data)
-
-    def flush(self) -> None:
-        if self.is_open:
-            self._target.file.flush()
-
-    def close(self) -> None:
-        """Do nothing: the target closes its file."""
 
 
 def _codecs(metadata: pq.FileMetaData) -> str | dict[str, str]:

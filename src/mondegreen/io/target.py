@@ -22,7 +22,7 @@ class Target:
 
     A symbolic link is followed, so that it survives; one that somebody else may have
     made is refused, since it could lead to any file of the user, or to a new one. The
-    permission bits of a file that is replaced are kept. What is no regular file (a
+    permission bits of a file that is replaced are kept. What is not a regular file (a
     device, a pipe) and standard output (``-``) are written directly. ``.gz`` is packed.
     Nothing is created before ``open``; what could not be committed is refused at once.
     """
@@ -43,8 +43,8 @@ class Target:
         """Refuse what could not be committed."""
         if _is_led_by_others(Path(self._path)):
             raise DataError(
-                f"{self.name}: is a symbolic link that another user can have made; it "
-                "leads to another file. Name that file itself, if you trust it"
+                f"{self.name}: is a symbolic link that another user may have made. If "
+                "you trust it, name the file that it points to"
             )
         if self._final.is_dir():
             raise DataError(f"{self.name}: is a folder; name a file in it")
@@ -96,6 +96,13 @@ class Target:
         except OSError as error:
             raise self.failure(error) from None
 
+    def refuse_terminal(self, format: str) -> None:
+        """Refuse to write a binary format to a terminal, which it may steer."""
+        if self.file.isatty():
+            advice = "name a file with --output, or send it through a pipe"
+            problem = f"is a terminal, and {format} is binary; {advice}"
+            raise DataError(f"{self.name}: {problem}")
+
     def commit(self) -> None:
         """Bring the bytes to the disk and the file to its name."""
         try:
@@ -142,6 +149,28 @@ class Target:
             return BrokenPipeError(error.errno, error.strerror)
         reason = error.strerror or "unknown error"
         return DataError(f"{self.name}: cannot be written: {reason}")
+
+
+class Gate:
+    """A file that lets bytes through until it is shut; libraries write to it."""
+
+    closed = False
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.is_open = True
+
+    def write(self, data: bytes) -> int:
+        if self.is_open:
+            self._target.file.write(data)
+        return len(data)
+
+    def flush(self) -> None:
+        if self.is_open:
+            self._target.file.flush()
+
+    def close(self) -> None:
+        """Do nothing: the target closes its file."""
 
 
 def _is_led_by_others(path: Path) -> bool:

@@ -19,7 +19,7 @@ from mondegreen.text.sentences import find_ends
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
 _KEPT: Final = 0.01
-"""Share of words outside of the space that a release may have: some pass in clear."""
+"""Share of words outside of the space that a release may have: some pass unchanged."""
 
 
 @final
@@ -119,9 +119,9 @@ def release_words(
     if kept.mean() > _KEPT:
         raise LanguageError(
             f"{int(kept.sum()):,} of {len(words):,} words are not in space "
-            f"{space.name!r}, and a mechanism draws none of these: give a release that "
-            "was drawn with it (--read none --structure keep, without --unknown mask), "
-            "and never an original"
+            f"{space.name!r}, so a mechanism cannot have drawn them. Give a release "
+            "of this setting (--read none --structure keep, without --unknown mask), "
+            "never an original"
         )
     return np.where(kept, -1, words).astype(np.int32), np.concatenate(ends)
 

@@ -4,10 +4,10 @@ r"""Two language models in one: linear interpolation, its weight found on other 
 
     p(w \mid u, v) = \lambda \, p_A(w \mid u, v) + (1 - \lambda) \, p_B(w \mid u, v)
 
-The weight :math:`\lambda` is the one under which held-back text is likeliest, by the
+The weight :math:`\lambda` is the one under which held-back text is most likely, by the
 EM algorithm. The mixture is written as one model (the *static* mixing of SRILM): it
-keeps the n-grams that either has, with these probabilities, and
-:math:`\gamma` spreads what is left as single words or pairs of the mixture are spread.
+keeps the n-grams that either has, with these probabilities, and :math:`\gamma` spreads
+what is left as single words or pairs of the mixture are spread.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def mix(first: NGrams, second: NGrams, ids: Ids, ends: Sequence[bool]) -> Mixtur
 
 
 def best_weight(first: Floats, second: Floats) -> float:
-    """The weight of the first that makes events likeliest, by EM.
+    """The weight of the first that makes events most likely, by EM.
 
     >>> round(best_weight(np.array([0.9, 0.9, 0.1]), np.array([0.1, 0.1, 0.9])), 3)
     0.708

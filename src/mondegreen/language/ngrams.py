@@ -55,7 +55,23 @@ class About:
 
     @classmethod
     def from_json(cls, text: str) -> About:
-        """Read a description; raises ValueError where a field has a wrong type."""
+        """Read a description; raises ValueError where a field has a wrong type.
+
+        Parameters
+        ----------
+        text : str
+            JSON of a description.
+
+        Returns
+        -------
+        About
+            The description.
+
+        Raises
+        ------
+        ValueError
+            If a field has the wrong type.
+        """
         found = json.loads(text)
         require(isinstance(found, dict), "no description")
         for field in fields(cls):
@@ -73,8 +89,7 @@ class About:
 class NGrams(Tables):
     """Trigrams over the words of one space, read-only; equal ones have one digest.
 
-    It was made from PUBLIC text: whoever decodes with a model puts what the model knows
-    into what is released.
+    It must come from PUBLIC text: decoding puts what the model knows into the release.
 
     >>> from mondegreen.language.counts import Counter
     >>> space = Space.from_arrays("line", ["cold", "is", "it"], [[0], [1], [3]])
@@ -100,7 +115,26 @@ class NGrams(Tables):
         sources: Sequence[str] = (),
         licences: Sequence[str] = (),
     ) -> NGrams:
-        """Smooth counts over the words of a space; see :func:`estimate`."""
+        """Smooth counts over the words of a space; see :func:`estimate`.
+
+        Parameters
+        ----------
+        counts : Counts
+            Counts of PUBLIC texts.
+        space : Space or WordSpace
+            The words that were counted.
+        least : int
+            Triples seen less often are dropped.
+        sources : sequence of str
+            Names of the texts.
+        licences : sequence of str
+            Their licences.
+
+        Returns
+        -------
+        NGrams
+            The smoothed model.
+        """
         about = About(
             space.name,
             space.digest,
@@ -115,7 +149,20 @@ class NGrams(Tables):
 
     @classmethod
     def from_tables(cls, tables: Tables, about: About) -> NGrams:
-        """Round tables to what a file holds; the result *is* the model."""
+        """Round tables to what a file holds; the result *is* the model.
+
+        Parameters
+        ----------
+        tables : Tables
+            Logarithms of probabilities and weights.
+        about : About
+            What the model was made from.
+
+        Returns
+        -------
+        NGrams
+            The model that a file would hold.
+        """
         parts = encode(tables)
         digest = _digest(about, parts)
         return cls(about=about, digest=digest, parts=parts, **decode(parts))
@@ -126,6 +173,21 @@ class NGrams(Tables):
 
         Raises LanguageError where it cannot be read, is no language model, or is not
         the one that its digest promises.
+
+        Parameters
+        ----------
+        path : str or Path
+            File of a model.
+
+        Returns
+        -------
+        NGrams
+            Mapped into memory.
+
+        Raises
+        ------
+        LanguageError
+            If it cannot be read, is no language model, or was changed.
         """
         path = Path(path)
         try:
@@ -146,13 +208,19 @@ class NGrams(Tables):
             raise LanguageError(f"{path}: {problem}") from error
         if not is_whole:
             raise LanguageError(
-                f"{path}: it was changed after it was written; get it again"
+                f"{path}: the file was changed after it was written; get it again"
             )
         path = path.resolve()
         return cls(about=about, digest=digest, parts=parts, path=path, **tables)
 
     def write(self, stream: BinaryIO) -> None:
-        """Write the file; the same model always gives the same bytes."""
+        """Write the file; the same model always gives the same bytes.
+
+        Parameters
+        ----------
+        stream : binary file
+            Where to write.
+        """
         metadata = {
             "format": FORMAT,
             "about": json.dumps(asdict(self.about), sort_keys=True),
@@ -161,11 +229,33 @@ class NGrams(Tables):
         write_tensors(stream, metadata, self.parts)
 
     def is_for(self, space: Space | WordSpace) -> bool:
-        """Whether a space has the words of the model."""
+        """Whether a space has the words of the model.
+
+        Parameters
+        ----------
+        space : Space or WordSpace
+            A space.
+
+        Returns
+        -------
+        bool
+            Whether the words are the same, in the same order.
+        """
         return digest_vocabulary(space) == self.about.vocabulary
 
     def check_space(self, space: Space | WordSpace) -> None:
-        """Refuse a space with other words: an id would mean another word."""
+        """Refuse a space with other words: an id would mean another word.
+
+        Parameters
+        ----------
+        space : Space or WordSpace
+            A space.
+
+        Raises
+        ------
+        LanguageError
+            If it has other words than the model.
+        """
         if not self.is_for(space):
             raise LanguageError(
                 f"the language model is for the words of space {self.about.space!r}, "
@@ -194,13 +284,39 @@ class NGrams(Tables):
         return np.asarray(np.add.reduceat(scores, np.flatnonzero(begins)))
 
     def chain_log_probs(self, ids: Ids, ends: Iterable[bool]) -> Floats:
-        """Score each word and each end of a sentence, in order."""
+        """Score each word and each end of a sentence, in order.
+
+        Parameters
+        ----------
+        ids : int32 array, shape (T,)
+            Words of sentences, in order.
+        ends : iterable of bool, length T
+            Whether a sentence ends after each word.
+
+        Returns
+        -------
+        float64 array, nats
+            Log-probabilities of words and ends.
+        """
         chain = chain_ids(ids, ends, self.boundary)
         before = np.concatenate([chain[:1], chain[:-2]])
         return self.log_prob(before, chain[:-1], chain[1:])
 
     def perplexity(self, ids: Ids, ends: Iterable[bool]) -> float:
-        """How many words it hesitates between, ends of sentences counted as words."""
+        """How many words it hesitates between, ends of sentences counted as words.
+
+        Parameters
+        ----------
+        ids : int32 array, shape (T,)
+            Words of sentences, in order.
+        ends : iterable of bool, length T
+            Whether a sentence ends after each word.
+
+        Returns
+        -------
+        float
+            Exponential of the mean surprise.
+        """
         scores = self.sentence_log_probs(ids, ends)
         return float(np.exp(-scores.sum() / (len(ids) + len(scores))))
 
@@ -240,7 +356,5 @@ def _reopen(path: Path, digest: str) -> NGrams:
     """Open a model that was pickled by its path; it must not have changed since."""
     model = NGrams.open(path)
     if model.digest != digest:
-        raise LanguageError(
-            f"{path}: another language model than the one that was sent"
-        )
+        raise LanguageError(f"{path}: not the language model of the settings")
     return model

@@ -1,4 +1,4 @@
-"""Who can say how likely a sentence is: our trigrams, or a neural model of yours."""
+"""Models that score a sentence: our trigrams, or a neural model of yours."""
 
 from __future__ import annotations
 
@@ -29,7 +29,18 @@ class SentenceScorer(Protocol):
     """
 
     def log_probs(self, sentences: Sequence[Sequence[str]]) -> Floats:
-        """Score sentences, each a list of words; returns a number for each."""
+        """Score sentences, each a list of words; returns a number for each.
+
+        Parameters
+        ----------
+        sentences : sequence of sequences of str
+            Words of each sentence.
+
+        Returns
+        -------
+        float64 array, nats
+            One log-probability per sentence.
+        """
         ...
 
 
@@ -63,7 +74,18 @@ class NGramScorer:
         self._model, self._index = model, space.index
 
     def log_probs(self, sentences: Sequence[Sequence[str]]) -> Floats:
-        """Score sentences; one without words has the score 0."""
+        """Score sentences; one without words has the score 0.
+
+        Parameters
+        ----------
+        sentences : sequence of sequences of str
+            Words of each sentence.
+
+        Returns
+        -------
+        float64 array, nats
+            One log-probability per sentence.
+        """
         unknown = self._model.vocab_size
         words = chain.from_iterable(sentences)
         ids = [self._index.get(word, unknown) for word in words]
@@ -110,7 +132,9 @@ class TransformersScorer:
         folder = Path(path)
         local = {"local_files_only": True, "trust_remote_code": False}
         if not (folder / "config.json").is_file():
-            raise LanguageError(f"{path}: no folder of a model: it has no config.json")
+            raise LanguageError(
+                f"{path}: not the folder of a model: config.json is missing"
+            )
         try:
             config = transformers.AutoConfig.from_pretrained(folder, **local)
             self._is_masked = _is_masked(config.architectures, path)
@@ -145,7 +169,18 @@ class TransformersScorer:
         return found.hexdigest()
 
     def log_probs(self, sentences: Sequence[Sequence[str]]) -> Floats:
-        """Score sentences; words are joined by spaces."""
+        """Score sentences; words are joined by spaces.
+
+        Parameters
+        ----------
+        sentences : sequence of sequences of str
+            Words of each sentence.
+
+        Returns
+        -------
+        float64 array, nats
+            One log-probability per sentence.
+        """
         rows = self._mask_rows if self._is_masked else self._causal_rows
         found, total = rows(sentences), np.zeros(len(sentences))
         for start in range(0, len(found), _ROWS):

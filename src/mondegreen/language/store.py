@@ -25,6 +25,11 @@ def load_language(name_or_path: str | Path | None = None) -> NGrams:
         A name that :func:`language_names` lists, or a path: a ``Path``, or a string
         that holds a separator or ends with ``.lm``. By default ``english``.
 
+    Returns
+    -------
+    NGrams
+        Mapped into memory, read-only.
+
     Raises
     ------
     UnknownNameError
@@ -55,7 +60,9 @@ def save_language(model: NGrams, path: str | Path, *, force: bool = False) -> No
 def refuse_existing(path: Path, *, force: bool) -> None:
     """Stop before work starts if the output exists and may not be replaced."""
     if path.exists() and not force:
-        raise LanguageError(f"{path} exists; --force (force=True) replaces it")
+        raise LanguageError(
+            f"{path} exists already; --force (force=True) overwrites it"
+        )
 
 
 def language_names() -> list[str]:

@@ -182,6 +182,11 @@ def mechanism(name: str, **parameters: Any) -> AbstractMechanism:
     **parameters
         Those of its class; ``epsilon`` has no default.
 
+    Returns
+    -------
+    AbstractMechanism
+        The mechanism, with frozen parameters.
+
     Raises
     ------
     UnknownNameError

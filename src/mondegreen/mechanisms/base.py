@@ -71,12 +71,39 @@ class State(ABC):
         """Draw an output, ``0..V-1``, for each input, ``0..V``: V is the unknown word.
 
         The generator is consumed, and never kept.
+
+        Parameters
+        ----------
+        ids : int32 array, shape (T,)
+            Inputs.
+        rng : numpy.random.Generator
+            Source of noise.
+
+        Returns
+        -------
+        int32 array, shape (T,)
+            Outputs.
         """
 
     def log_prob(self, ids: Ids) -> LogProbs:
         """Return the natural logarithms of the law that is sampled, shape (T, V).
 
         Raises ``LawUnknownError`` if the law has no closed form, as here.
+
+        Parameters
+        ----------
+        ids : int32 array, shape (T,)
+            Inputs.
+
+        Returns
+        -------
+        float64 array, shape (T, V), nats
+            Minus infinity where an output is impossible.
+
+        Raises
+        ------
+        LawUnknownError
+            If the law has no closed form, as here.
         """
         raise LawUnknownError(
             f"{self.guarantee.mechanism} has no law in closed form; sample from it, or "
@@ -88,6 +115,16 @@ class State(ABC):
 
         Here that of the space, cut off at the diameter of the guarantee. Exactly 0
         between inputs that nothing may tell apart.
+
+        Parameters
+        ----------
+        first, second : int32 array
+            Inputs, of shapes (M,) and (N,).
+
+        Returns
+        -------
+        float64 array, shape (M, N)
+            Distances, in units of the metric of the guarantee.
         """
         stated = self.stated
         if METRICS.get(self.space.metric, "none") not in stated.metric:
@@ -125,12 +162,31 @@ class State(ABC):
         return known, known
 
     def certificate(self, progress: Progress = no_progress) -> float | None:
-        """Return the exact epsilon, however long it takes; None where none is known."""
+        """Return the exact epsilon, however long it takes; None where none is known.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the share that is done.
+
+        Returns
+        -------
+        float or None, nats per unit of distance
+            Rounded up.
+        """
         return self.guarantee.certified
 
     @classmethod
     def certify(cls, states: Sequence[Self], progress: Progress = no_progress) -> None:
-        """Compute the certificates of states of this class, together where it can."""
+        """Compute the certificates of states of this class, together where it can.
+
+        Parameters
+        ----------
+        states : sequence of State
+            States of this class.
+        progress : callable, optional
+            Called with the share that is done.
+        """
         for state in states:
             state.certificate(progress)
 
@@ -150,6 +206,18 @@ class State(ABC):
 
         In real numbers where that is quicker than the integers that are sampled.
         ``distances`` are those of the inputs to all words.
+
+        Parameters
+        ----------
+        ids : int32 array, shape (T,)
+            Inputs.
+        distances : float64 array, shape (T, V), or None
+            Distances to all words, where the law takes them.
+
+        Returns
+        -------
+        tuple of two float64 arrays, shape (T, V)
+            Logarithms, and probabilities.
         """
         logs = self.log_prob(ids)
         probabilities = np.exp(logs)
@@ -157,7 +225,20 @@ class State(ABC):
         return logs, probabilities
 
     def channel(self, prior: Floats, count: int) -> Channel | None:
-        """Find the likeliest inputs of outputs; None where only the rows can tell."""
+        """Find the most likely inputs of outputs; None where only the rows can tell.
+
+        Parameters
+        ----------
+        prior : float64 array, shape (V + 1,)
+            Frequencies of inputs; the unknown word last.
+        count : int
+            How many inputs to find for each output.
+
+        Returns
+        -------
+        Channel or None
+            The most likely inputs, with their joint probabilities.
+        """
         return None
 
     # --- what else decides a draw, and what processes share
@@ -200,7 +281,15 @@ class State(ABC):
         return 0
 
     def share(self, memory: Any, lock: AbstractContextManager[Any]) -> None:
-        """Compute laws together with other processes, in memory of that size."""
+        """Compute laws together with other processes, in memory of that size.
+
+        Parameters
+        ----------
+        memory : buffer
+            Memory that all processes see.
+        lock : context manager
+            Lock that all processes share.
+        """
         raise NotImplementedError
 
 
@@ -339,7 +428,23 @@ class AbstractMechanism(ABC):
 
     @abstractmethod
     def prepare(self, space: Space) -> State:
-        """Return the mechanism ready to sample on ``space``."""
+        """Return the mechanism ready to sample on ``space``.
+
+        Parameters
+        ----------
+        space : Space
+            Words with their vectors, codes or tree.
+
+        Returns
+        -------
+        State
+            Tables and search structures; made once, then only read.
+
+        Raises
+        ------
+        ConfigurationError, SpaceError
+            If the space has not what the mechanism needs.
+        """
 
     def warm_up(  # noqa: B027 - most mechanisms have nothing to do
         self, space: Space, progress: Progress = no_progress
@@ -347,6 +452,13 @@ class AbstractMechanism(ABC):
         """Do what ``prepare`` would take long for on a new space, and keep the result.
 
         ``progress`` is never called where there is nothing to do.
+
+        Parameters
+        ----------
+        space : Space
+            The space to prepare for.
+        progress : callable, optional
+            Called with the share that is done.
         """
 
     def promise(self, space: Space, **stated: Any) -> Guarantee:
@@ -354,6 +466,18 @@ class AbstractMechanism(ABC):
 
         ``stated`` holds fields of :class:`~mondegreen.guarantee.Guarantee`, such as
         ``certified_how``; it replaces what stands here.
+
+        Parameters
+        ----------
+        space : Space
+            The space that the guarantee is stated on.
+        **stated
+            Fields of the guarantee that differ from the common ones.
+
+        Returns
+        -------
+        Guarantee
+            With metric, scale and digest of the space.
         """
         parameters = self.to_dict()["parameters"]
         usual = {
@@ -372,30 +496,70 @@ class AbstractMechanism(ABC):
         return self.sign(Guarantee(**{**usual, **stated}))
 
     def sign(self, stated: Guarantee) -> Guarantee:
-        """Say who claims a guarantee; without a proof it promises nothing."""
+        """Say who claims a guarantee; without a proof it promises nothing.
+
+        Parameters
+        ----------
+        stated : Guarantee
+            Guarantee without an author.
+
+        Returns
+        -------
+        Guarantee
+            The same, with the author of a mechanism from elsewhere.
+        """
         signed = replace(stated, claimed_by=self.author())
         return signed if self.is_private else signed.without_proof()
 
     @classmethod
     def author(cls) -> str:
-        """Say who answers for a mechanism; empty for one of this package."""
+        """Say who answers for a mechanism; empty for one of this package.
+
+        Returns
+        -------
+        str
+            The author, or "".
+        """
         return _find_author(cls)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""
+        """Return ``{"name": ..., "parameters": {...}}`` as JSON values.
+
+        Returns
+        -------
+        dict
+            Name and parameters.
+        """
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
         lists = {k: list(v) for k, v in values.items() if isinstance(v, tuple)}
         return {"name": self.name, "parameters": {**values, **lists}}
 
     @classmethod
     def collect_digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters under the names that the digest of keyed noise has."""
+        """Return parameters under the names that the digest of keyed noise has.
+
+        Parameters
+        ----------
+        parameters : mapping
+            Parameters by their names.
+
+        Returns
+        -------
+        dict
+            Parameters by the names in the digest.
+        """
         names = cls.digest_names
         return {names.get(key, key): value for key, value in parameters.items()}
 
     @classmethod
     def parameters(cls) -> list[dict[str, Any]]:
-        """Describe the parameters: name, default, range and meaning, for tables."""
+        """Describe the parameters: name, default, range and meaning, for tables.
+
+        Returns
+        -------
+        list of dict
+            One for each parameter.
+        """
         return [
             {
                 "name": declared.name,

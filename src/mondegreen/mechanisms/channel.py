@@ -1,8 +1,8 @@
 r"""A channel seen from its outputs: which inputs an output may well have had.
 
 An output :math:`y` of an input :math:`x` with prior :math:`\pi` has the posterior
-:math:`P(x \mid y) \propto \pi(x)\, P(y \mid x)`. Whoever reads outputs, to restore a
-sentence or to attack one, needs for each of them the few inputs that matter.
+:math:`P(x \mid y) \propto \pi(x)\, P(y \mid x)`. To read outputs, as a
+decoder or an attacker does, needs for each of them the few inputs that matter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Channel:
     observation : int32 array, shape (V,)
         What an output tells: outputs with the same posterior are one observation.
     candidates : int32 array, shape (observations, K)
-        Inputs ``0..V``, the likeliest first.
+        Inputs ``0..V``, the most likely first.
     log_law : float64 array, shape (observations, K)
         Their :math:`\ln P(y \mid x)` up to a constant of the row, ``-inf`` where a row
         has fewer than K.
@@ -43,7 +43,7 @@ class Channel:
 def rank(
     observation: Ids, candidates: Ids, law: Floats, prior: Floats, count: int, how: str
 ) -> Channel:
-    """Keep the ``count`` likeliest candidates of each row; of one twice, the likelier.
+    """Keep the ``count`` most likely candidates of each row, each once.
 
     ``law`` is P(y | x), and 0 for what is no candidate.
     """

@@ -44,5 +44,17 @@ def term_frequency_loss(guarantee: Guarantee, size: int) -> float:
 
     ``size`` times the loss of the two words that are farthest apart: ``size * epsilon``
     for ``syntf``.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        Guarantee of one word.
+    size : int
+        Number of words of a document.
+
+    Returns
+    -------
+    float, nats
+        Loss of a document.
     """
     return size * guarantee.loss(guarantee.scale["diameter"])

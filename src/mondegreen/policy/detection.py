@@ -95,9 +95,9 @@ class DetectorLookup:
         """The statement of both layers, for a guarantee."""
         return (
             f"first layer: the detector {self.name} decides from the whole text which "
-            "further words are sensitive, and of which type. A word that it finds "
-            "hides among the words of that type, compared with texts in which it finds "
-            "the same. Nothing is promised of what it finds",
+            "further words are sensitive, and their type. A word that it finds hides "
+            "among the words of that type, compared with texts in which it finds the "
+            "same. Nothing is promised of what it finds",
             "second layer: every word goes through the policy, found or not, whatever "
             "the detector does. Each word whose symbol differs counts once: a changed "
             "word, and each other word about which the detector changes its mind",
@@ -164,7 +164,7 @@ class DetectorLookup:
         return own if own in groups else groups[0]
 
     def __reduce__(self) -> Any:
-        raise TypeError("a detector does not travel: use one process")
+        raise TypeError("a detector stays in its process: use one process")
 
     def __repr__(self) -> str:
         return f"DetectorLookup({self.policy!r}, {self.name!r})"
@@ -186,7 +186,7 @@ def _check(found: Any, length: int) -> tuple[int, int, str, float]:
     kind, score = getattr(found, "entity_type", None), getattr(found, "score", None)
     is_span = _is_whole(start) and _is_whole(end) and 0 <= start < end <= length  # type: ignore[operator]
     if not is_span:
-        raise _failure("returned a span that is not in the text")
+        raise _failure("returned a span outside the text")
     if not isinstance(kind, str) or not kind:
         raise _failure("returned a span without a type")
     if isinstance(score, bool) or not isinstance(score, Real) or score != score:

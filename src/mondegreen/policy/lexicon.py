@@ -21,6 +21,7 @@ _KEYS: Final = {
     "cased": 0,
     "start": 0,
     "capital": 1,
+    "counted": 1,
     "upper": 2,
     "words": 2,
     "unprinted": 2,
@@ -56,6 +57,9 @@ class Lexicon:
         Sensitive words that may be printed.
     unprinted : mapping of (class, form) to tuple of str
         Sensitive words that are never printed: slurs and obscenities.
+    counted : mapping of str to tuple of str
+        Ordinary words by the class that they had in earlier versions. Attacks count
+        them by that class.
     """
 
     header: Mapping[str, Any]
@@ -67,6 +71,7 @@ class Lexicon:
     start: frozenset[str]
     words: Mapping[Kind, tuple[str, ...]]
     unprinted: Mapping[Kind, tuple[str, ...]]
+    counted: Mapping[str, tuple[str, ...]]
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -103,7 +108,7 @@ def parse_lexicon(data: bytes, path: str | Path) -> Lexicon:
         header = None
     if not isinstance(header, dict):
         hint = "build one with: mondegreen policy build"
-        raise SourceError(path, "the file is no lexicon of a policy", row=1, hint=hint)
+        raise SourceError(path, "the file is not a policy", row=1, hint=hint)
     tables: dict[str, dict[Any, tuple[str, ...]]] = {}
     for place in range(2, len(lines) - 1, 2):
         title, *key = lines[place].strip("[]").split(" ")
@@ -124,4 +129,5 @@ def parse_lexicon(data: bytes, path: str | Path) -> Lexicon:
         start=frozenset(tables.get("start", {}).get("", ())),
         words=tables.get("words", {}),
         unprinted=tables.get("unprinted", {}),
+        counted=tables.get("counted", {}),
     )

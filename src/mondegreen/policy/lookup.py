@@ -1,4 +1,4 @@
-"""From tokens to symbols of a policy: own spelling, and structure in clear, alone."""
+"""From tokens to symbols of a policy, by their spelling and public structure alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from mondegreen.policy.numbers import (
     merge_amounts,
     open_amounts,
 )
-from mondegreen.policy.policy import ADDRESS_PARTS, GRID, Policy, find_form
+from mondegreen.policy.policy import (
+    ADDRESS_PARTS,
+    GRID,
+    UNKNOWN_FORMS,
+    Policy,
+    find_form,
+)
 from mondegreen.policy.shapes import PLACES, find_mixed_shape, number_shape
 from mondegreen.settings import Structure
 from mondegreen.text.lookup import IN_CLEAR, Memo
@@ -44,12 +50,14 @@ _SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbol in a memo
 
 def _fold(word: str) -> str:
     """Fold a word; an ending such as n't is a word of its own here."""
+    if word.isascii():
+        return word.lower()
     folded = canonical(word) if "'" not in word and "’" not in word else word
     return folded.lower().replace("’", "'")
 
 
 def get_flags(gap: str) -> int:
-    """Tell of the structure between two words what decides the symbols beside it."""
+    """Return what the structure between two words says about the symbols beside it."""
     is_start = sentence_ends([gap, ""])[0] or not _OPENERS.isdisjoint(gap)
     found = _STARTS * is_start | _ENDS_LINE * ("\n" in gap or "\r" in gap)
     if gap and _JOINERS.issuperset(gap):
@@ -110,7 +118,7 @@ class PolicyLookup:
     """Turns the words of texts into symbols of a policy.
 
     The symbol of a word is a function of its own spelling and of the structure around
-    it, which passes in clear: whether it begins a sentence, whether it is a part of an
+    it, which passes unchanged: whether it begins a sentence, whether it is a part of an
     address (a run of words joined by signs, with ``@``, ``_``, ``//`` or two full
     stops), whether a slash touches it, and whether most words of its line have
     capitals, which is disclosed too. Never of any one other word.
@@ -134,7 +142,7 @@ class PolicyLookup:
     def list_disclosed(self, structure: Structure) -> tuple[str, ...]:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""
         lines = (
-            "lines in title case: which lines have capitals on most of their words",
+            "lines in title case: which lines have a capital on most of their words",
         )
         numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()
         separators = HIDE_DISCLOSED if structure == "keep" else ()
@@ -153,9 +161,19 @@ class PolicyLookup:
         return change(batch)
 
     def _make_memos(self) -> None:
+        forms = ("s", *(form for _, form in UNKNOWN_FORMS))
+        self._rest = {form: self.policy.find_group("rest", form) for form in forms}
+        self._name = self.policy.find_group("other_name", "s")
         self._flags = Memo(get_flags)
-        self._inside = Memo(lambda word: 4 * self.find_symbol(word) + _find_case(word))
+        self._inside = Memo(self._find_inside)
         self._start = Memo(lambda word: self.find_symbol(word, starts=True))
+
+    def _find_inside(self, word: str) -> int:
+        """Find the symbol of a word inside a sentence, and how it is written."""
+        known = self.policy.symbols.get(word)
+        if known is not None and len(word) > 1 and word.isascii() and word.islower():
+            return 4 * known + _SMALL * word[0].isalpha()  # most words: a short way
+        return 4 * self.find_symbol(word) + _find_case(word)
 
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""
@@ -209,7 +227,7 @@ class PolicyLookup:
     ) -> None:
         """Look up anew what a marked gap of one text touches.
 
-        ``flags[i]`` tells of the gap behind word i; gap -1 is before the first.
+        ``flags[i]`` describes the gap after word i; gap -1 is before the first.
         """
         done = -1
         for gap in marked:
@@ -262,8 +280,8 @@ class PolicyLookup:
         if len(folded) == 1:
             return self._shape("letter")
         if word.islower():
-            return self.policy.find_group("rest", find_form(folded))
-        return self.policy.find_group("other_name", "s")
+            return self._rest[find_form(folded)]
+        return self._name
 
     def _capital(self, word: str, folded: str, known: int, *, starts: bool) -> int:
         """The symbol of an ordinary word with capitals."""

@@ -40,7 +40,8 @@ from mondegreen.sampling.integers import TOTAL, draw_uniform, log_above
 from mondegreen.text.tokenizer import TokenizedBatch
 
 HIDE_DISCLOSED: Final = (
-    "separators of numbers: where commas, points and signs stand. They tell magnitude",
+    "separators of numbers: the places of commas, points and signs. They disclose "
+    "magnitude",
 )
 PLAIN_DISCLOSED: Final = (
     "amounts: every number that stands alone between blanks or brackets, with at most "
@@ -220,11 +221,11 @@ class Near:
     def disclosed(self) -> tuple[str, ...]:
         """What passes unchanged beside the cells."""
         return (
-            "magnitude of amounts: a number that stands alone is printed near its "
-            f"value, at {self.certified:.4g} nats for a factor of "
+            "magnitude of amounts: a number by itself is printed near its value, at "
+            f"{self.certified:.4g} nats for a factor of "
             f"{10 ** (1 / self.grid.per_decade):.4g}",
             "signs and units of amounts: minus, currency, percent and words such as "
-            "million, which tell magnitude",
+            "million, which disclose magnitude",
         )
 
     @property

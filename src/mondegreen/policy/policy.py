@@ -39,6 +39,9 @@ HIDE_AMONG: Final = 100
 _FEWEST: Final = 20
 """Fewer words are no group, whatever their grammar."""
 
+_FEWEST_CLOSED: Final = 5
+"""Fewer number words of one form are no format: they hide among other words."""
+
 _BAND: Final = 5
 """Large lists of unrelated words are cut into bands of this many times HIDE_AMONG."""
 
@@ -75,8 +78,19 @@ _FORMS: Final = {"s": "singular", "p": "plural", "b": "verb", "z": "verb, -s"} |
     "d": "past", "g": "-ing", "j": "adjective", "r": "adverb",
 }  # fmt: skip
 
+_CLOSED: Final[Mapping[str, str]] = {
+    "u": "two to nine",
+    "v": "ten to ninety",
+    "l": "hundred and more",
+    "x": "hundreds and more",
+    "o": "ordinal",
+    "i": "Roman",
+}
+"""Forms of number words. Each is a format, as digits are: its few words are all."""
+
 _FORM_NAMES: Final[Mapping[str, str]] = {
     **_FORMS,
+    **_CLOSED,
     "a": "adjective of a field",
     "m": "noun without a plural",
     "n": "country",
@@ -187,7 +201,7 @@ class Policy:
             self.digest,
             len(self.ordinary),
             len(self.groups) + len(self.shapes),
-            min(group.inputs for group in self.groups),
+            self._hides_among(),
             noise,
         )
 
@@ -201,7 +215,13 @@ class Policy:
             for kind, words in self.lexicon.words.items()
             if kind[0] not in self.opened
         }
-        lists = _merge_small(lists, self.hide_among)
+        formats = {
+            kind: words
+            for kind, words in lists.items()
+            if kind[1] in _CLOSED and len(words) >= _FEWEST_CLOSED
+        }
+        others = {kind: lists[kind] for kind in lists.keys() - formats.keys()}
+        lists = _merge_small(others, self.hide_among) | formats
         found: list[Group] = []
         self.group_of: dict[Kind, int] = {}  # the group of unknown words of a kind
         for kind, words in sorted(lists.items()):
@@ -259,6 +279,11 @@ class Policy:
                 symbol = self.find_group(*kind)
                 table.update((word, symbol) for word in words if word in known)
         self.starts = lexicon.start
+
+    def _hides_among(self) -> int | None:
+        """Known words of the smallest group of words that is no format."""
+        sizes = [g.inputs for g in self.groups if g.form not in _CLOSED]
+        return min(sizes, default=None)
 
     # --- which output
 
@@ -457,13 +482,20 @@ def _merge_anywhere(found: dict[Kind, list[str]], key: Kind) -> None:
 
 
 def _merge_into_one(found: dict[Kind, list[str]], keys: list[Kind], least: int) -> None:
-    """Put the short ones of some lists into the smallest long one, or into one."""
+    """Put the short ones of some lists together, into a long one if they are too few.
+
+    So plants, tools and pastimes hide among each other, and not among dishes.
+    """
     mine = [key for key in keys if key in found]
     small = [key for key in mine if len(found[key]) < least]
     large = [key for key in mine if key not in small]
     if not small or len(mine) < 2:
         return
-    target = min(large, key=lambda key: len(found[key])) if large else small[0]
+    is_enough = sum(len(found[key]) for key in small) >= least
+    if is_enough or not large:
+        target = max(small, key=lambda key: len(found[key]))
+    else:
+        target = min(large, key=lambda key: len(found[key]))
     for key in small:
         if key != target:
             found[target] = found[target] + found.pop(key)

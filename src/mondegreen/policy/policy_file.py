@@ -28,15 +28,15 @@ from mondegreen.text.tokenizer import canonical, tokenize
 LARGEST: Final = 32 << 20
 """Bytes of the largest policy file that is read."""
 
-FORMS: Final = frozenset("spbzdgjramnt")
-"""Grammatical forms of lists: singular, plural, verb, and so on."""
+FORMS: Final = frozenset("spbzdgjramntuvlxoi")
+"""Grammatical forms of lists: singular, plural, verb, and so on; of number words."""
 
 FEWEST: Final = 20
 """Words that a policy needs at least: a sensitive word hides among them."""
 
 _NAME: Final = re.compile("[a-z][a-z0-9_-]{0,63}")
 _HEADING: Final = re.compile(r"\[([a-z_]+)(?: ([a-z_]+))?(?: ([a-z]))?\]")
-_TABLES: Final = ("capital", "upper", "words", "unprinted")
+_TABLES: Final = ("capital", "upper", "words", "unprinted", "counted")
 _LISTS: Final = ("ordinary", "cased", "start")
 _LARGE_FORMAT: Final = re.compile("[0-9]+|[a-z]{2}[0-9]{4}")
 _BUILD: Final = "build one with: mondegreen policy build"
@@ -227,7 +227,7 @@ def _check_name(name: object) -> None:
 
 
 def _check(path: str | Path, lexicon: Lexicon) -> None:
-    """Refuse lists of which no policy can be made, or whose outputs would overlap."""
+    """Reject lists that make no policy, or whose outputs would overlap."""
     try:
         _check_name(lexicon.header.get("name"))
     except InvalidParameterError as error:
@@ -280,7 +280,8 @@ def _find_twice(lexicon: Lexicon) -> Iterator[str]:
 
 def _find_marks(lexicon: Lexicon) -> Iterator[str]:
     known = set(chain.from_iterable(words for _, words in _lists(lexicon)))
-    marks = (*lexicon.capital.values(), *lexicon.upper.values())
+    tables = (lexicon.capital, lexicon.upper, lexicon.counted)
+    marks = chain.from_iterable(table.values() for table in tables)
     for word in chain(lexicon.cased, lexicon.start, *marks):
         if word not in known:
             yield f"the word {word!r} has a mark, but is in no list"

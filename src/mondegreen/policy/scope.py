@@ -145,12 +145,12 @@ class RecordScope:
     repeating: range = range(0)
 
     disclosed: ClassVar[tuple[str, ...]] = (
-        "equal words: which sensitive words of one text are the same, up to case",
+        "equal words: which sensitive words of one text are equal, except for case",
     )
     conditions: ClassVar[tuple[str, ...]] = ()
     assumptions: ClassVar[tuple[str, ...]] = (
-        "a sensitive word counts once for each text, not once for each place: texts "
-        "are compared that agree in which of their sensitive words are equal",
+        "a sensitive word counts once per text, not once per place. The guarantee "
+        "compares texts that agree on which of their sensitive words are equal",
     )
 
     def draw(
@@ -273,8 +273,8 @@ class Members:
     policy : Policy
         Whose members they are.
     is_barred : callable
-        Tells of which output numbers nobody may get. A function of public things and
-        of outputs given away, never of inputs.
+        Says which output numbers are barred. It is a function of public things and of
+        outputs given away, never of inputs.
     """
 
     __slots__ = ("_is_barred", "_laps", "_policy")
@@ -509,7 +509,7 @@ class Surrogates:
         return len(self._codes)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("surrogates hold words of a user: write them with to_bytes")
+        raise TypeError("surrogates hold private words: write them with to_bytes")
 
     def __repr__(self) -> str:
         return f"Surrogates({self._policy!r}, words={len(self)})"

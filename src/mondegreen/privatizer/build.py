@@ -43,6 +43,11 @@ def build_privatizer(
     progress : callable, optional
         Called with the share that is done, where a mechanism prepares a new space.
 
+    Returns
+    -------
+    Privatizer
+        The same object for equal settings.
+
     Raises
     ------
     MondegreenError
@@ -91,16 +96,16 @@ def _build(
     loaded = find_space(chosen.space) if space is None else space
     if digests and loaded.digest != digests["space"]:
         raise SpaceIntegrityError(
-            f"space {chosen.space!r} is another one here than the settings name: "
-            f"its digest is {loaded.digest[:12]}, not {digests['space'][:12]}"
+            f"space {chosen.space!r} differs from the one in the settings: its digest "
+            f"is {loaded.digest[:12]}, not {digests['space'][:12]}"
         )
     models = open_models(chosen.read, chosen.language)
     language = models[1] or models[0]
     read_by = None if language is None else language.digest
     if digests and read_by != digests.get("language"):
         raise LanguageError(
-            f"the language model {chosen.language!r} is another one here than the "
-            f"settings name: its digest is not {digests['language'][:12]}"
+            f"the language model {chosen.language!r} differs from the one in the "
+            f"settings: its digest is not {digests['language'][:12]}"
         )
     given = {f.name: getattr(chosen, f.name) for f in fields(chosen)}
     beside = {name: value for name, value in given.items() if name not in _LAW}
@@ -130,9 +135,9 @@ def _build_with_policy(
     """Build the privatizer of a policy, which needs no space and no language."""
     if digests and digest != digests["policy"]:
         raise ConfigurationError(
-            f"policy {chosen.policy!r} is another one here than the settings name: "
-            f"its digest is {digest[:12]}, not {digests['policy'][:12]}; use the "
-            "file, or the version of mondegreen, that they were written with"
+            f"policy {chosen.policy!r} differs from the one in the settings: its "
+            f"digest is {digest[:12]}, not {digests['policy'][:12]}; use the file, or "
+            "the version of mondegreen, that wrote the settings"
         )
     given = {f.name: getattr(chosen, f.name) for f in fields(chosen)}
     beside = {name: value for name, value in given.items() if name not in _LAW}

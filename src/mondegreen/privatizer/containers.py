@@ -129,7 +129,7 @@ def check_index(holder: Any, names: Iterable[Any]) -> None:
     both = [name for name in names if name in levels]
     if both:
         raise ConfigurationError(
-            f"the index has the name of column {both[0]!r}, and would pass in clear: "
+            f"the index has the name of column {both[0]!r}, and would pass unchanged: "
             "reset_index(drop=True), or rename the index if it holds something else"
         )
 

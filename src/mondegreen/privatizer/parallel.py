@@ -34,6 +34,9 @@ _AHEAD: Final = 2
 _Counted = tuple[pa.RecordBatch, Counts]
 _Shared = tuple[Any, Any]  # memory, and its lock
 
+Submit = Callable[[object], Future[Any]]
+"""Hands a task to the next worker that is free."""
+
 
 def privatize_batches(
     privatizer: Privatizer,
@@ -44,6 +47,7 @@ def privatize_batches(
     unique_ids: bool = False,
     jobs: int = 1,
     context: BaseContext = SPAWN,
+    submit: Submit | None = None,
 ) -> Generator[_Counted]:
     """Yield each batch privatized, with the words of each row; order is kept.
 
@@ -51,7 +55,8 @@ def privatize_batches(
     process prepares its own state, and each batch gets its own noise. At most two
     batches a worker are read ahead. ``columns`` may map to logical names, for keyed
     noise; ``unique_ids`` refuses an id that has occurred in any batch; ``context`` may
-    be what :func:`mondegreen.processes.warm_up` returns.
+    be what :func:`mondegreen.processes.warm_up` returns. ``submit`` is what
+    :func:`start_workers` yields, for several streams through the same workers.
     """
     names = logical_names(columns)
     if unique_ids:
@@ -62,9 +67,15 @@ def privatize_batches(
                 batch, names, id_column=id_column, number=number
             )
         return
+    started: contextlib.AbstractContextManager[Submit]
+    started = (
+        contextlib.nullcontext(submit)
+        if submit
+        else start_workers(privatizer, jobs, context)
+    )
     needed = [*names, *([id_column] if id_column else [])]
     waiting: collections.deque[tuple[pa.RecordBatch, Future[Any]]] = collections.deque()
-    with _workers(privatizer, jobs, context) as submit:
+    with started as submit:
         for number, batch in enumerate(batches):
             task = (_to_bytes(batch.select(needed)), names, id_column, number)
             waiting.append((batch, submit(task)))
@@ -147,9 +158,9 @@ class _Worker:
 
 
 @contextlib.contextmanager
-def _workers(
-    privatizer: Privatizer, jobs: int, context: BaseContext
-) -> Iterator[Callable[[object], Future[Any]]]:
+def start_workers(
+    privatizer: Privatizer, jobs: int, context: BaseContext = SPAWN
+) -> Iterator[Submit]:
     """Start workers, each with a thread that talks to it; end them however we leave."""
     _check_importable(type(privatizer.mechanism))
     settings = pickle.dumps(privatizer)

@@ -86,10 +86,10 @@ class Privatizer:
         A space, its name, or its file, for mechanisms on a space; by default the
         embedded one.
     unknown : {"word", "mask", "drop", "fail"}
-        What becomes of words outside the vocabulary; see
+        What happens to words outside the vocabulary; see
         :class:`mondegreen.text.lookup.Lookup`. They are never copied to the output.
     keep : iterable of str
-        *Public* words that pass in clear, which the guarantee says.
+        *Public* words that pass unchanged, which the guarantee says.
     case : {"lower", "restore", "truecase"}, optional
         ``restore`` copies the case of each input word, which the guarantee says;
         ``truecase`` writes names, first words and contractions by public statistics.
@@ -134,9 +134,9 @@ class Privatizer:
 
     Notes
     -----
-    *Privacy.* Words reach the mechanism as integers, which is all it sees. Every
-    output word is drawn by it, or is said to pass in clear. Errors stop the batch; no
-    text is ever returned in place of its release.
+    *Privacy.* Words reach the mechanism as integers, which is all it sees. Every output
+    word is drawn by it, or the guarantee says that it passes unchanged. Errors stop the
+    batch; no text is ever returned in place of its release.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class Privatizer:
         if not mechanism.is_private and not allow_unproved:
             raise UnprovedGuaranteeError(
                 f"{mechanism.name} has no proof of metric privacy; to compare with it "
-                "all the same, pass allow_unproved=True (--allow-unproved)"
+                "anyway, pass allow_unproved=True (--allow-unproved)"
             )
         law = mechanism.to_dict()["parameters"]
         # Without the names of space and language, which may be in memory alone.
@@ -266,6 +266,11 @@ class Privatizer:
         return self._policy
 
     @property
+    def lookup(self) -> Lookup | PolicyLookup | DetectorLookup:
+        """What turns the words of texts into the inputs of the mechanism."""
+        return self._lookup
+
+    @property
     def guarantee(self) -> Guarantee:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
@@ -288,6 +293,11 @@ class Privatizer:
         with_attacker : bool
             Try an attacker with the public language model too, where that takes
             seconds. A privatizer that reads tries one anyway.
+
+        Returns
+        -------
+        Preview
+            Shares of words, with their sample sizes.
 
         Examples
         --------
@@ -342,6 +352,11 @@ class Privatizer:
         include_originals : bool
             Put the input words into the spans, which are private from then on.
 
+        Returns
+        -------
+        list of Release or None
+            One for each text, in their order.
+
         Raises
         ------
         InvalidParameterError, DataError
@@ -367,7 +382,28 @@ class Privatizer:
         number: int | None = None,
         include_originals: bool = False,
     ) -> list[Release | None]:
-        """Privatize texts as :meth:`texts` does, and tell where their words are."""
+        """Privatize texts as :meth:`texts` does, and tell where their words are.
+
+        Parameters
+        ----------
+        texts : sequence of str or null
+            Texts of one column.
+        records : sequence of str, optional
+            Identifier of the record of each text; needed by keyed noise.
+        column : str
+            Logical column, for keyed noise.
+        places : sequence of int, optional
+            Place of each text in its record; 0 if not given.
+        number : int, optional
+            Number of the batch, for seeded noise.
+        include_originals : bool
+            Put the input words into the spans, which are private from then on.
+
+        Returns
+        -------
+        list of Release or None
+            One for each text, in their order.
+        """
         tokens, codes = self._release(texts, records, column, number, places)
         shown = {"include_originals": include_originals}
         return releases(self._detokenizer, tokens, codes, self.guarantee, **shown)
@@ -382,9 +418,14 @@ class Privatizer:
     ) -> Iterator[Release | None]:
         """Privatize any number of texts in constant memory, order kept.
 
-        Texts are read as far as the releases are asked for, in chunks of 1,024. To
-        refuse an id that has occurred takes some 110 bytes of memory for each record.
+        Texts are read as far as the releases are asked for, in chunks of 1,024.
+        Rejecting an id that occurs twice takes about 110 bytes of memory per record.
         Parameters are those of :meth:`batch`.
+
+        Yields
+        ------
+        Release or None
+            One for each text, in their order.
         """
         iterator, names = iter(texts), None if ids is None else iter(ids)
         seen = SeenIds() if unique_ids else None
@@ -407,6 +448,29 @@ class Privatizer:
         The same kind, type and chunks come back, nulls kept; a dictionary that has no
         room for the released texts gets indices of 32 bits. ``ids`` may be an array;
         parameters are those of :meth:`batch`.
+
+        Parameters
+        ----------
+        array : pyarrow.Array or ChunkedArray
+            Strings, or lists of strings.
+        ids : sequence or array, optional
+            One identifier per row; needed by keyed noise.
+        column : str
+            Logical column, for keyed noise.
+        number : int, optional
+            Number of the batch, for seeded noise.
+        unique_ids : bool
+            Refuse an id that occurs twice.
+
+        Returns
+        -------
+        pyarrow.Array or ChunkedArray
+            The released texts.
+
+        Raises
+        ------
+        InvalidParameterError, DataError
+            If the array does not hold text, or ids are no ids.
         """
         from mondegreen.privatizer.arrow import replace_in_array
 
@@ -443,6 +507,11 @@ class Privatizer:
             Add the guarantee of each column to the metadata of the schema, under
             ``mondegreen``; what is there already is extended.
 
+        Returns
+        -------
+        pyarrow.RecordBatch
+            The same rows and columns, with released texts.
+
         Raises
         ------
         MissingColumnError, InvalidParameterError
@@ -465,7 +534,24 @@ class Privatizer:
         id_column: str | None = None,
         number: int | None = None,
     ) -> tuple[pa.RecordBatch, Counts]:
-        """Do as :meth:`arrow`, and count words by row; a dot in a name is a dot."""
+        """Do as :meth:`arrow`, and count words by row; a dot in a name is a dot.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+            Rows with text columns.
+        columns : sequence of str, or mapping of str to str
+            Names of columns, or their logical names.
+        id_column : str, optional
+            Column with identifiers; needed by keyed noise.
+        number : int, optional
+            Number of the batch, for seeded noise.
+
+        Returns
+        -------
+        tuple of RecordBatch and Counts
+            The released rows, and how many words each had.
+        """
         from mondegreen.privatizer.arrow import replace_in_batch
 
         replace = self._replace(number)
@@ -483,12 +569,42 @@ class Privatizer:
         *,
         number: int | None = None,
     ) -> tuple[list[str | None], list[int]]:
-        """Privatize texts, and count the words of each; see :data:`arrow.Replace`."""
+        """Privatize texts, and count the words of each; see :data:`arrow.Replace`.
+
+        Parameters
+        ----------
+        texts : sequence of str or null
+            Texts of one column.
+        records : sequence of str, optional
+            Identifier of the record of each text; needed by keyed noise.
+        column : str
+            Logical column, for keyed noise.
+        places : sequence of int, optional
+            Place of each text in its record; 0 if not given.
+        number : int, optional
+            Number of the batch, for seeded noise.
+
+        Returns
+        -------
+        tuple of list of str or None, and list of int
+            Released texts, and the number of words of each.
+        """
         tokens, codes = self._release(texts, records, column, number, places)
         return self._detokenizer.join(tokens, codes), tokens.counts()
 
     def with_noise(self, noise: NoiseSource | None) -> Privatizer:
-        """Share the prepared state, with other noise: :class:`OSNoise` if None."""
+        """Share the prepared state, with other noise: :class:`OSNoise` if None.
+
+        Parameters
+        ----------
+        noise : NoiseSource or None
+            Noise of the copy.
+
+        Returns
+        -------
+        Privatizer
+            A copy that shares everything else.
+        """
         other = Privatizer.__new__(Privatizer)
         other.__dict__.update(self.__dict__)
         other.noise = OSNoise() if noise is None else noise
@@ -508,6 +624,11 @@ class Privatizer:
             From a text to spans with ``start``, ``end``, ``entity_type`` and ``score``.
         name : str
             Its public name and version, which the guarantee states.
+
+        Returns
+        -------
+        Privatizer
+            A copy with the detector.
 
         Raises
         ------
@@ -530,8 +651,8 @@ class Privatizer:
         if not isinstance(self._lookup, PolicyLookup):
             has = "a detector already" if self._policy else "no policy"
             raise ConfigurationError(
-                f"a detector needs a policy behind it, and there is {has}: use "
-                "policy='names' or policy='sensitive', and one detector"
+                f"a detector needs a policy; found {has}: use policy='names' or "
+                "policy='sensitive', and one detector"
             )
         other = self.with_noise(self.noise)
         other.__dict__.pop("digest", None)  # another law, so other keyed noise
@@ -563,6 +684,16 @@ class Privatizer:
         language model. A space of your own is named by its path; one in memory alone is
         refused. The keep-list is public and is in it. Noise is not, and no key. One
         with a detector is refused: settings do not hold it.
+
+        Returns
+        -------
+        dict of str to JSON values
+            Settings, and digests of what they name.
+
+        Raises
+        ------
+        ConfigurationError
+            If the space is in memory alone, or there is a detector.
         """
         self._check_no_detector()
         if self._policy is not None:
@@ -580,6 +711,18 @@ class Privatizer:
         """Build from what :meth:`to_dict` returned; once per process and settings.
 
         Noise, :class:`OSNoise` if not given, is no part of what is kept.
+
+        Parameters
+        ----------
+        spec : mapping
+            What :meth:`to_dict` returned.
+        noise : NoiseSource, optional
+            Noise; that of the operating system if not given.
+
+        Returns
+        -------
+        Privatizer
+            The same object for the same settings and noise.
 
         Raises
         ------

@@ -32,9 +32,9 @@ Language: TypeAlias = "NGrams | TransformersScorer | str | Path"
 class Reading:
     """Reads what a mechanism drew, with a public language model.
 
-    ``words`` takes the likeliest input of each released word, ``sentence`` the
-    likeliest sentence: noisy-channel decoding. Both are functions of released words, of
-    the structure that passes in clear, and of public things, and cost no epsilon.
+    ``words`` takes the most likely input of each released word, ``sentence`` the most
+    likely sentence: noisy-channel decoding. Both are functions of released words, of
+    the structure that passes unchanged, and of public things, and cost no epsilon.
     """
 
     def __init__(self, state: State, read: Read, language: Language | None) -> None:
@@ -64,7 +64,7 @@ class Reading:
         return self._decoder
 
     def __call__(self, codes: Ids, batch: TokenizedBatch, structure: Structure) -> Ids:
-        """Read the codes of texts; of the batch, only its structure is looked at."""
+        """Read the codes of texts; this uses only the structure of the batch."""
         if self.read == "none" or not len(codes):
             return codes
         from mondegreen.decode.released import Released
@@ -117,13 +117,13 @@ class Reading:
         learned = ""
         if self.language.about.releases:
             learned = (
-                " It learned from a release: if that is of these texts and not of "
-                "these very draws, the losses of two releases add up."
+                " The model learned from a release. If that was another release of "
+                "these texts, the losses of both add up."
             )
         return (
-            f"Read: {guesses[self.read]} is a guess of what was meant, by the public "
-            f"language model {name} (sha256 {model.digest[:16]}); what reads well need "
-            f"not be what was written.{learned}"
+            f"Read: {guesses[self.read]} is a guess of the original words, by the "
+            f"public language model {name} (sha256 {model.digest[:16]}). Fluent "
+            f"output is not evidence of what was written.{learned}"
         )
 
     @property
@@ -140,9 +140,9 @@ class Reading:
             made = f"public text and {learned} (which, if it is of these texts and not "
             made += "of these very draws, is a release more, whose loss is added)"
         return (
-            f"reading: released words are read {unit} with the public language model "
-            f"sha256 {self.language.digest[:16]}{judged}, made from {made} "
-            "and not from any text that is privatized; what reads well need not be "
+            f"reading: released words are decoded {unit} with the public language "
+            f"model sha256 {self.language.digest[:16]}{judged}, made from {made} and "
+            "not from any text that is privatized. Fluent output is not evidence of "
             "what was written",
         )
 
@@ -187,8 +187,8 @@ def find_language_name(models: Models) -> str:
     language = models[1] or models[0]
     if language is None or language.path is None:
         raise ConfigurationError(
-            "the language model is in memory alone, where no other process finds it: "
-            "write it with save_language and read it with load_language"
+            "the language model is only in memory. For other processes, write it with "
+            "save_language and read it with load_language"
         )
     from mondegreen.language.store import DEFAULT
 

@@ -1,4 +1,4 @@
-"""What becomes of one text, and the words of texts drawn anew."""
+"""The release of one text, and the sampled words of texts."""
 
 from __future__ import annotations
 
@@ -84,21 +84,35 @@ class Release:
         True
         """
         (parts,) = tokenize([original]).parts
+        moved = self.remap_parts(parts, spans)
+        return [span for span in moved if span is not None]
+
+    def remap_parts(
+        self, parts: Sequence[str] | None, spans: Iterable[tuple[int, int, str]]
+    ) -> list[tuple[int, int, str] | None]:
+        """Do as :meth:`remap`, of an original that was cut; None for what is left out.
+
+        ``parts`` are structure and words in turn, as of
+        :class:`~mondegreen.text.tokenizer.TokenizedBatch`.
+        """
         edges = np.cumsum([0, *map(len, parts or ())])
         starts, ends = edges[1:-1:2], edges[2::2]
         if len(starts) != len(self.spans):
             wanted = f"the text that was released, of {len(self.spans):,} words"
             raise InvalidParameterError("original", f"{len(starts):,} words", wanted)
-        found = []
+        length = int(edges[-1])
+        found: list[tuple[int, int, str] | None] = []
         for start, end, kind in spans:
-            if not 0 <= start <= end <= len(original):
-                allowed = f"within 0..{len(original)}, the start first"
+            if not 0 <= start <= end <= length:
+                allowed = f"within 0..{length}, the start first"
                 raise InvalidParameterError("spans", [start, end], allowed)
             first = int(np.searchsorted(ends, start, side="right"))
             last = int(np.searchsorted(starts, end, side="left"))
             covered = [each for each in self.spans[first:last] if each.start < each.end]
             if covered and start < end:
                 found.append((covered[0].start, covered[-1].end, kind))
+            else:
+                found.append(None)
         return found
 
     def __str__(self) -> str:
@@ -236,6 +250,7 @@ def _sample(state: State, ids: Ids, rng: np.random.Generator) -> Ids:
     is_word = (drawn >= 0) & (drawn < state.output_count)
     if drawn.shape != ids.shape or not is_word.all():
         raise MondegreenError(
-            f"{state.guarantee.mechanism} drew what is no word; nothing was released"
+            f"{state.guarantee.mechanism} returned an invalid word id; nothing was "
+            "released"
         )
     return drawn

@@ -271,9 +271,7 @@ def privatize_with_map(
 
     policy, names = privatizer.policy, logical_names(columns)
     if policy is None:
-        raise ConfigurationError(
-            "a map needs a policy: its surrogates are the way back"
-        )
+        raise ConfigurationError("a map needs a policy, which makes the surrogates")
     header = MapHeader(
         policy=policy.digest,
         settings=privatizer.digest.hex(),
@@ -373,7 +371,7 @@ def _blocks(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:
         name, number, is_whole = block["map"], number + 1, block["is_last"]
         yield block
     if not is_whole or at != len(data):
-        raise SourceError(path, "the map is not whole", hint="copy it again")
+        raise SourceError(path, "the map is incomplete", hint="copy it again")
 
 
 @final
@@ -431,13 +429,14 @@ class Restorer:
         for column, count in self._before.items():
             if count != self._map.texts.get(column, count):
                 raise DataError(
-                    "the file has more or fewer texts than the release of the map, so "
-                    "places do not fit. Release with --id, and restore with --id"
+                    "the file has more or fewer texts than the release of the map. "
+                    "Release with --id, and restore with --id"
                 )
         if self.counts["none"] and not self._has_changed:
             raise DataError(
-                "no text holds a surrogate of its entry in the map: it is the map "
-                "of another release, or rows have moved (--id finds them by their id)"
+                "no text holds a surrogate of its entry in the map. The map belongs "
+                "to another release, or rows have moved. With --id, rows are found by "
+                "their id"
             )
 
     def __repr__(self) -> str:

@@ -71,8 +71,8 @@ def find_space_name(space: Space) -> str:
     """Return how another process finds a space: its name, or the path of its file."""
     if space.path is None:
         raise ConfigurationError(
-            f"space {space.name!r} is in memory alone, where no other process finds "
-            "it: write it with save_space and read it with load_space"
+            f"space {space.name!r} is only in memory. For other processes, write it "
+            "with save_space and read it with load_space"
         )
     try:
         is_known = locate(space.name).samefile(space.path)

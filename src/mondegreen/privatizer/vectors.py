@@ -67,7 +67,7 @@ def term_frequencies(
     -----
     *Privacy.* Any two documents, of any lengths, differ by at most
     :func:`mondegreen.mechanisms.term_frequency.term_frequency_loss`: ``size * epsilon``
-    nats for ``syntf``. Nothing passes in clear, not even the length of the text.
+    nats for ``syntf``. Nothing passes unchanged, not even the length of the text.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def word_vectors(
     Notes
     -----
     *Privacy.* That of ``state.guarantee`` for every word; the losses of the words of a
-    text add up, and their number and order pass in clear.
+    text add up, and their number and order pass unchanged.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def _iterate_drawn(
     """Yield the inputs of every text in order, with its noise."""
     name = state.guarantee.mechanism
     if not state.guarantee.is_proved:
-        raise UnprovedGuaranteeError(f"{name} does not keep a metric-privacy promise")
+        raise UnprovedGuaranteeError(f"{name} has no proof of metric privacy")
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InvalidParameterError("texts", "others", "a sequence of strings")
     records = record_ids(ids, len(texts))

@@ -171,6 +171,18 @@ class Conversation:
 
         The same text has the same result again. Words of another ``author`` have
         surrogates of their own, so that they show nothing of the user's words.
+
+        Parameters
+        ----------
+        text : str
+            Text of one author.
+        author : str
+            Who wrote it; empty for the user.
+
+        Returns
+        -------
+        str
+            The text to send.
         """
         return str(self.hide_words(text, author=author))
 
@@ -199,7 +211,13 @@ class Conversation:
         return HiddenText(batch, symbols, tuple(sent), hidden)
 
     def bar(self, public: Iterable[str]) -> None:
-        """Never give out the words of these *public* texts from now on."""
+        """Never give out the words of these *public* texts from now on.
+
+        Parameters
+        ----------
+        public : iterable of str
+            PUBLIC texts. Words of private ones would show in what is left out.
+        """
         with self._lock:
             self._surrogates.bar(tokenize(list(public)).words())
 
@@ -216,6 +234,11 @@ class Conversation:
             What was written about the hidden texts.
         is_json : bool
             Whether the answer is JSON, which stays valid.
+
+        Returns
+        -------
+        str
+            The answer to show to the user.
         """
         return "".join(self.restore_stream([answer], is_json=is_json))
 
@@ -226,6 +249,18 @@ class Conversation:
 
         A surrogate may be cut anywhere. No more is held back than the longest
         surrogate and the word beside it.
+
+        Parameters
+        ----------
+        pieces : iterable of str
+            Parts of one answer, in order.
+        is_json : bool
+            Whether the answer is JSON, which stays valid.
+
+        Yields
+        ------
+        str
+            Parts of the restored answer.
         """
         restorer = self.restorer(is_json=is_json)
         for piece in pieces:
@@ -237,7 +272,20 @@ class Conversation:
     def restorer(
         self, *, is_json: bool = False, in_links: bool | None = None
     ) -> Restorer | JsonRestorer:
-        """Make what restores one answer, piece by piece."""
+        """Make what restores one answer, piece by piece.
+
+        Parameters
+        ----------
+        is_json : bool
+            Whether the answer is JSON, which stays valid.
+        in_links : bool, optional
+            Restore inside links too; as for the conversation if not given.
+
+        Returns
+        -------
+        Restorer or JsonRestorer
+            An object with ``feed`` and ``end``.
+        """
         in_links = self._in_links if in_links is None else in_links
 
         def begin() -> Restorer:
@@ -262,7 +310,18 @@ class Conversation:
         return self._policy
 
     def to_bytes(self, key: bytes) -> bytes:
-        """Write the conversation, encrypted under 32 secret bytes of the user."""
+        """Write the conversation, encrypted under 32 secret bytes of the user.
+
+        Parameters
+        ----------
+        key : bytes, 32
+            Secret key of the user.
+
+        Returns
+        -------
+        bytes
+            Encrypted and authenticated.
+        """
         with self._lock:
             self._check_open()
             content = {
@@ -284,6 +343,20 @@ class Conversation:
         detector: tuple[Detector, str] | None = None,
     ) -> Conversation:
         """Read what :meth:`to_bytes` wrote, with the same key and detector.
+
+        Parameters
+        ----------
+        data : bytes
+            What :meth:`to_bytes` wrote.
+        key : bytes
+            The key it was written with.
+        in_links : bool
+            Restore inside links too.
+
+        Returns
+        -------
+        Conversation
+            The conversation, ready to go on.
 
         Raises
         ------
@@ -335,7 +408,7 @@ class Conversation:
         return True
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a conversation holds words of a user: write it with to_bytes")
+        raise TypeError("a conversation holds private words: write it with to_bytes")
 
     def __repr__(self) -> str:
         return f"Conversation({self._policy!r}, words={len(self)})"
@@ -359,7 +432,9 @@ def conversation_settings(settings: Settings) -> dict[str, Any]:
     for name in list_options():
         given = getattr(settings, name)
         if name not in (*_TAKEN, "mechanism") and given != getattr(usual, name):
-            raise ConfigurationError(f"{name} does not go with restoring: leave it out")
+            raise ConfigurationError(
+                f"{name} cannot be combined with restoring: leave it out"
+            )
     if settings.mechanism not in (None, "urr"):
         raise ConfigurationError("restoring needs mechanism urr, or none")
     return {name: getattr(settings, name) for name in _TAKEN} | {

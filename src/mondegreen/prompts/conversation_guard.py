@@ -159,7 +159,7 @@ class ConversationGuard:
             If a field is not known, or cannot be read. It names the field.
         """
         if kind not in REQUESTS:
-            raise RefusedRequestError("", "requests of this kind cannot be read")
+            raise RefusedRequestError("", "requests of this type cannot be privatized")
         replay = dialog.turns.replay()
         public = self._roles, self._texts, self._objects, self._tools
         walk = Walk(self._models, *public, replay)

@@ -90,8 +90,8 @@ class Conversations:
         Raises
         ------
         UnknownConversationError
-            If the token is unknown, expired, or of somebody else. Which of these it is
-            is not told, and no other conversation takes its place.
+            If the token is unknown, expired, or another client's. The error does not
+            say which, and no other conversation takes its place.
         """
         with self._lock:
             self._expire()
@@ -114,7 +114,7 @@ class Conversations:
         Raises
         ------
         UnknownConversationError
-            If the token is unknown, expired, or of somebody else.
+            If the token is unknown, expired, or another client's.
         """
         with self._lock:
             self._expire()

@@ -24,8 +24,8 @@ PUBLIC_ROLES: Final = ("system", "developer", "assistant")
 _WHO: Final = ("user", "safety_identifier", "prompt_cache_key")
 _REPEATS: Final = (
     "repeats: whether two messages of one client, user and conversation are the same "
-    "text, which has one release; who may send as this client can test guesses of a "
-    "whole message"
+    "text, which has one release. Anyone who can send as this client can test guesses "
+    "of a whole message"
 )
 _FRESH: Final = (
     "no text is sent twice: a request that repeats the history of a conversation "
@@ -43,9 +43,9 @@ class PromptGuard:
         Its keyed noise is used if it has such. With noise of the operating system the
         guard makes a key that lives as long as it does.
     public_roles : iterable of {"system", "developer", "assistant"}
-        Roles whose messages pass in clear, which the guarantee says.
+        Roles whose messages pass unchanged, which the guarantee says.
     public : iterable of str and dict
-        What passes in clear where a request holds exactly that: texts of system and
+        What passes unchanged where a request holds exactly that: texts of system and
         developer messages, definitions of tools, and response formats.
     models : iterable of str
         Names of models that may be asked for; any name without spaces if not given.
@@ -62,8 +62,8 @@ class PromptGuard:
     -----
     *Privacy.* A request repeats the history of its conversation. A text that a client
     sends again has the same release again, so that it is released once. What belongs
-    together is told by ``client`` and by the fields ``user``, ``safety_identifier`` and
-    ``prompt_cache_key``, none of which is sent. The second of two equal texts of one
+    together follows from ``client`` and from the fields ``user``, ``safety_identifier``
+    and ``prompt_cache_key``, which are not sent. The second of two equal texts of one
     request has other noise than the first.
 
     Examples
@@ -89,7 +89,7 @@ class PromptGuard:
     ) -> None:
         if privatizer.guarantee.is_void:
             why = privatizer.guarantee.reason_not_private
-            raise PrivacyError(f"a guard needs a promise, and there is none: {why}")
+            raise PrivacyError(f"a guard needs a guarantee, and there is none: {why}")
         self._models, self._roles = frozenset(models), frozenset(public_roles)
         if unknown := self._roles - set(PUBLIC_ROLES):
             allowed = f"of {', '.join(PUBLIC_ROLES)}"
@@ -98,7 +98,7 @@ class PromptGuard:
         privatizer.check_noise()
         is_keyed = isinstance(privatizer.noise, KeyedNoise)
         if fresh and is_keyed:
-            raise ConfigurationError("keyed noise and fresh noise exclude each other")
+            raise ConfigurationError("keyed noise and fresh noise cannot be combined")
         self._is_fresh = fresh
         noise = OSNoise() if fresh else KeyedNoise(os.urandom(32))
         self.privatizer = privatizer if is_keyed else privatizer.with_noise(noise)
@@ -143,7 +143,7 @@ class PromptGuard:
             If a field is not known, or cannot be read. It names the field.
         """
         if kind not in REQUESTS:
-            raise RefusedRequestError("", "requests of this kind cannot be read")
+            raise RefusedRequestError("", "requests of this type cannot be privatized")
         walk = self._walk()
         made: dict[str, Any] = self._fill(
             REQUESTS[kind](body, "", walk), walk, _identity(client, body)
@@ -193,7 +193,7 @@ class PromptGuard:
         if not self._is_fresh:
             yield _REPEATS
         for role in sorted(self._roles):
-            yield f"{role} messages: declared public, they pass in clear"
+            yield f"{role} messages: declared public, they pass unchanged"
         if self._texts or self._objects:
             yield "declared texts, tools and formats: they pass where they are the same"
 
@@ -221,8 +221,8 @@ def public_values(
             continue
         if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
             raise ConfigurationError(
-                "what is public must be texts, or definitions of tools and response "
-                "formats: objects with a type, as requests hold them"
+                "public items must be texts, or definitions of tools and response "
+                "formats: objects with a type, as in a request"
             )
         objects[canonical(value)] = value
         function = value.get("function", value)

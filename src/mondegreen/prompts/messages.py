@@ -135,7 +135,7 @@ def _part(role: str, kinds: Mapping[str, str]) -> Rule:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in kinds:
             raise RefusedRequestError(
-                at, "a part that cannot be read: images, files and the like are no text"
+                at, "a part that is not text: images and files cannot be privatized"
             )
         fields = {"type": allow_one(kind), kinds[kind]: _build_said_rule(role), **extra}
         return allow_object(fields)(value, at, walk)
@@ -167,7 +167,7 @@ _CALL: Final = allow_object(
 def chat_message(value: Any, at: str, walk: Walk) -> Any:
     role = value.get("role") if isinstance(value, dict) else None
     if not isinstance(role, str) or role not in _CHAT_ROLES:
-        raise RefusedRequestError(f"{at}.role", "a role that is not known here")
+        raise RefusedRequestError(f"{at}.role", "an unknown role")
     kinds = {"text": "text"} | ({"refusal": "refusal"} if role == "assistant" else {})
     fields: dict[str, Rule] = {
         "role": allow_one(role),
@@ -204,7 +204,7 @@ def _item(value: Any, at: str, walk: Walk) -> Any:
     if kind == "message":
         role = value.get("role")
         if not isinstance(role, str) or role not in _ITEM_PARTS:
-            raise RefusedRequestError(f"{at}.role", "a role that is not known here")
+            raise RefusedRequestError(f"{at}.role", "an unknown role")
         content = _content(role, _ITEM_PARTS[role])
         fields |= {"role": allow_one(role), "content": content, "phase": leave_out}
     elif kind == "function_call":
@@ -216,7 +216,7 @@ def _item(value: Any, at: str, walk: Walk) -> Any:
         fields["call_id"] = lambda value, at, walk: walk.call(value, at)
         fields["output"] = _content("tool", {"input_text": "text"})
     else:
-        raise RefusedRequestError(at, "an item that cannot be read")
+        raise RefusedRequestError(at, "an item of an unknown type")
     return allow_object(fields)(value, at, walk)
 
 
@@ -228,7 +228,7 @@ def _no_tokens(value: Any, at: str, walk: Walk) -> Any:
 
 def _only_text(value: Any, at: str, walk: Walk) -> Any:
     if value != ["text"]:
-        raise RefusedRequestError(at, "must be text alone")
+        raise RefusedRequestError(at, "must be text only")
     return value
 
 

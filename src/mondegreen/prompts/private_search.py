@@ -112,6 +112,11 @@ class PrivateSearch:
         """Return all passages in the order of the server: sending these adds nothing.
 
         They are a function of the released question alone.
+
+        Returns
+        -------
+        tuple
+            Passages, as the server returned them.
         """
         return tuple(p.value for p in sorted(self.passages, key=lambda p: p.place))
 
@@ -126,6 +131,11 @@ class PrivateSearch:
             Places in ``passages``.
         is_second_release : bool
             Say that you know it: the choice depends on the true question.
+
+        Returns
+        -------
+        SecondRelease
+            The chosen passages, and among how many choices.
 
         Raises
         ------
@@ -237,7 +247,9 @@ def private_search(
             Settings(epsilon=epsilon, policy=policy, **settings)
         )
     elif epsilon is not None or settings:
-        raise ConfigurationError("a privatizer is whole: leave out the other settings")
+        raise ConfigurationError(
+            "a privatizer holds all settings: leave out the other settings"
+        )
     released = privatizer(query).text
     values = _check(search(released, fetch), fetch)
     texts = [text_of(value) for value in values]

@@ -67,8 +67,8 @@ class Walk:
     """What is gathered on the way through one request, and what is public.
 
     ``models`` are the names that may be asked for, all if there are none;
-    ``public_roles`` are those whose messages pass in clear; ``public_texts`` such texts
-    of system and developer messages; ``public_objects`` definitions of tools and
+    ``public_roles`` are those whose messages pass unchanged; ``public_texts`` such
+    texts of system and developer messages; ``public_objects`` definitions of tools and
     response formats, by their JSON; ``tools`` the names that their calls may use.
     ``replay`` finds what the model has said before, which goes back as it came.
     ``roles`` are those of ``texts``; ``passed`` are the public texts of this request.
@@ -119,8 +119,9 @@ class Walk:
         except LookupError:
             raise RefusedRequestError(
                 at,
-                "two answers of the model read alike, and the history that tells them "
-                "apart is missing. Send the whole history, or begin a conversation",
+                "two answers of the model have the same text, and the history that "
+                "distinguishes them is missing. Send the whole history, or begin a "
+                "new conversation",
             ) from None
 
     def call(self, value: object, at: str) -> str:
@@ -306,7 +307,7 @@ def check_fields(value: Mapping[str, Any], known: Iterable[str], at: str) -> Non
         where = f"{at}.{name}".lstrip(".") if name in _NAMED else at
         beside = ", ".join(sorted(value.keys() & set(known)))
         beside = f"; known are: {beside}" if where == at and beside else ""
-        raise RefusedRequestError(where, f"a field that is not known here{beside}")
+        raise RefusedRequestError(where, f"an unknown field{beside}")
 
 
 def canonical(value: Any) -> str:

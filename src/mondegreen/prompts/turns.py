@@ -56,7 +56,8 @@ class Turns:
         Raises
         ------
         LookupError
-            If two answers read alike and the history does not say which one it is.
+            If two answers have the same text and the history does not say which one it
+            is.
         """
         shown = _trim(form, shown)
         with self._lock:
@@ -65,7 +66,7 @@ class Turns:
                 return said
             found = self._last.get((place.last, form, shown), ())
         if len(found) > 1:
-            raise LookupError("two answers read alike")
+            raise LookupError("two answers have the same text")
         return next(iter(found), None)
 
     def replay(self) -> Replay:

@@ -150,8 +150,6 @@ def _numbers(
         for k in run:
             is_alone = len(run) == 1
             yield from _word_units(parts, sent, kinds, k, is_alone=is_alone)
-            if is_alone:
-                yield from _near_units(parts, sent, kinds, k)
         i = run[-1] + 1
 
 
@@ -291,24 +289,23 @@ def _word_units(
     elif not needs_context:
         yield Unit(theirs, mine)
     if needs_context or sent[2 * k + 2][:1] in (".", ")"):
-        behind = "".join(sent[2 * k + 2 : 2 * k + 4])
-        before = "".join(sent[max(2 * k - 1, 0) : 2 * k + 1])
-        has_next = k + 1 < len(kinds) and "\n" not in behind
-        if has_next:
-            yield Unit(theirs, mine, after=behind[:_LONGEST_CONTEXT])
-        # Beside another surrogate it is meant, whatever follows: "Ann B. Lee", "Ann B."
-        if not has_next or (k and kinds[k - 1] is not None):
-            yield Unit(theirs, mine, before=before[-_LONGEST_CONTEXT:])
+        yield from _with_neighbors(mine, theirs, sent, kinds, k)
+    if is_number and needs_context and (near := _find_near(sent, kinds, k)):
+        yield Unit(theirs, mine, near=near)
 
 
-def _near_units(
-    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None], k: int
+def _with_neighbors(
+    mine: str, theirs: str, sent: Sequence[str], kinds: Sequence[Kind | None], k: int
 ) -> Iterator[Unit]:
-    """A number of one digit behind the surrogate before it."""
-    theirs = sent[2 * k + 1]
-    if len(theirs) == 1 and theirs.isascii() and theirs.isdigit():
-        if near := _find_near(sent, kinds, k):
-            yield Unit(theirs, parts[2 * k + 1], near=near)
+    """A short number or a letter, with the word that must stand beside it."""
+    behind = "".join(sent[2 * k + 2 : 2 * k + 4])
+    before = "".join(sent[max(2 * k - 1, 0) : 2 * k + 1])
+    has_next = k + 1 < len(kinds) and "\n" not in behind
+    if has_next:
+        yield Unit(theirs, mine, after=behind[:_LONGEST_CONTEXT])
+    # Beside another surrogate it is meant, whatever follows: "Ann B. Lee", "Ann B."
+    if not has_next or (k and kinds[k - 1] is not None):
+        yield Unit(theirs, mine, before=before[-_LONGEST_CONTEXT:])
 
 
 def _find_near(sent: Sequence[str], kinds: Sequence[Kind | None], k: int) -> str:

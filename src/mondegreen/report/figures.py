@@ -77,7 +77,7 @@ class Chart:
     """Curves over two axes; ``key`` names files and identifiers.
 
     ``limit`` is a value of y that nothing can exceed, with its name, ``corner`` what
-    the upper left corner means, ``missing`` names curves of which too little is known.
+    the upper left corner means, ``missing`` names curves with too little data.
     """
 
     key: str
@@ -144,7 +144,7 @@ def main_prior(study: Study) -> str:
 
 
 def curve_charts(study: Study, against: str = "epsilon") -> list[Chart]:
-    """Describe a chart for each score of which something is known."""
+    """Describe a chart for each score with data."""
     by = f"bayes_risk_{main_prior(study)}" if against == "bayes_risk" else against
     charts = []
     for score in COLUMNS.values():
@@ -292,7 +292,7 @@ def _fan(
 
 
 def word_bars(scores: WordScores, word: str, setting: str) -> Bars:
-    """Describe the likeliest outputs of a word, and what all others hold together.
+    """Describe the most likely outputs of a word, and what all others hold together.
 
     The bar of the word itself has another colour than those of other words.
     """
@@ -307,8 +307,8 @@ def word_bars(scores: WordScores, word: str, setting: str) -> Bars:
         bars.append(Bar(output.word, value, ends, 1 if is_word else 0))
     rest = max(0.0, 1 - sum(bar.value for bar in bars))
     return Bars(
-        f"What becomes of {word}",
-        f"The likeliest outputs under {setting}, and all others together.",
+        f"What happens to {word}",
+        f"The most likely outputs under {setting}, and all others together.",
         Axis(f"probability of the output; {setting}", "share"),
         (*bars, Bar("all other words", rest, (rest, rest), 6)),
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mondegreen.space.space import Space
 
 RANKS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-"""The k of which distances to the k-th nearest word are shown."""
+"""Values of k for which the distance to the k-th nearest word is shown."""
 
 PERCENTILES: Final = (5, 20, 50, 80, 95)
 _ENTRIES: Final = 1 << 23
@@ -90,7 +90,7 @@ class Study:
 
     @property
     def settings(self) -> tuple[ScoreBounds, ...]:
-        """The measurements, and the chosen setting, be it among them or not."""
+        """The measurements, with the chosen setting."""
         known = any(map(self.is_chosen, self.measurements))
         extra = () if self.chosen is None or known else (self.chosen,)
         return (*self.measurements, *extra)

@@ -150,6 +150,11 @@ def stream_key(
     text : str
         The text.
 
+    Returns
+    -------
+    bytes, 32
+        The key.
+
     Examples
     --------
     >>> stream_key(bytes(32), b"settings and column", "7", 0, "a text").hex()[:16]
@@ -197,14 +202,14 @@ def check_variable(name: object) -> None:
     """Refuse, without showing it, what may be a key in place of a variable's name."""
     if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
         raise ConfigurationError(
-            "the key is named by an environment variable: letters, digits and "
-            "underscores, no digit first, such as RELEASE_KEY"
+            "give the name of an environment variable that holds the key, such as "
+            "RELEASE_KEY: letters, digits and underscores, not starting with a digit"
         )
 
 
 @final
 class KeyedNoise:
-    r"""Noise that repeats itself for the same record, for whoever holds the key.
+    r"""Noise that repeats itself for the same record, with the same key.
 
     A retry, a replay or a second run over unchanged records repeats the release
     instead of drawing again, so nothing more is revealed. :func:`stream_key` says what
@@ -213,8 +218,8 @@ class KeyedNoise:
     play no part. Give every record an id of its own: two of one id and one text repeat
     each other, so that a reader sees that they are equal.
 
-    Whoever holds the key and the release can test guesses of the original text:
-    keep the key as long as replays are due, then delete it.
+    Anyone with the key and the release can test guesses of the original text: keep the
+    key as long as replays are due, then delete it.
 
     Parameters
     ----------
@@ -243,6 +248,16 @@ class KeyedNoise:
     def from_file(cls, path: str | Path) -> KeyedNoise:
         """Read a key; the file must be readable by its owner alone.
 
+        Parameters
+        ----------
+        path : str or Path
+            File of 32 or more bytes.
+
+        Returns
+        -------
+        KeyedNoise
+            Noise under that key.
+
         Raises
         ------
         ConfigurationError
@@ -251,14 +266,14 @@ class KeyedNoise:
         """
         if _LIKE_KEY.fullmatch(str(path)):
             raise ConfigurationError(
-                "the key is read from a file: give its path, not the key; a file of "
-                "such a name is given with its folder"
+                "give the path of a key file, not the key. If the file has such a "
+                "name, give its path with the folder"
             )
         path = Path(path).absolute()
         make = f"make one: (umask 077; head -c 32 /dev/urandom > {path.name})"
         key = read_secret(path, _LONGEST_KEY, "key file", f"; {make}")
         if not _is_key(key):
-            raise ConfigurationError(f"key file {path} is no key; {make}")
+            raise ConfigurationError(f"key file {path} is not a key; {make}")
         source = cls(key)
         source._again = (cls.from_file, (path,))
         return source
@@ -268,6 +283,16 @@ class KeyedNoise:
         """Read a key of 64 hexadecimal digits from an environment variable.
 
         It means the same as a key file of these 32 bytes.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+
+        Returns
+        -------
+        KeyedNoise
+            Noise under that key.
 
         Raises
         ------
@@ -281,17 +306,39 @@ class KeyedNoise:
         return source
 
     def subkey(self, purpose: bytes) -> bytes:
-        """Derive 32 secret bytes for another purpose; they do not show this key."""
+        """Derive 32 secret bytes for another purpose; they do not show this key.
+
+        Parameters
+        ----------
+        purpose : bytes
+            Public name of the purpose.
+
+        Returns
+        -------
+        bytes, 32
+            The key.
+        """
         return _digest(purpose, key=self._key, person=b"mondegreen-sub")
 
     def describe(self) -> str:
         return (
             "ChaCha20, keyed by a secret, the record id and the text: the same record "
-            "repeats its release; whoever holds the key can test guesses"
+            "repeats its release; anyone with the key can test guesses"
         )
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
-        """Yield one stream per text."""
+        """Yield one stream per text.
+
+        Parameters
+        ----------
+        batch : Batch
+            Texts with their identifiers, places and column.
+
+        Yields
+        ------
+        tuple of range and numpy.random.Generator
+            Texts of a batch, and their noise.
+        """
         if batch.ids is None:
             raise ConfigurationError(
                 "keyed noise needs a stable id per record: name its column with --id, "
@@ -351,8 +398,8 @@ class Seeded:
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
         if batch.number is None:
             raise ConfigurationError(
-                "seeded noise in a copy of a privatizer would start again with the "
-                "first batch: pass number=, another one for every batch"
+                "seeded noise in a copy of a privatizer would repeat the noise of the "
+                "first batch. Pass number=, a different one for each batch"
             )
         scope = int.from_bytes(hashlib.sha256(batch.scope).digest()[:8], "little")
         entropy = np.random.SeedSequence([self.seed, batch.number, scope])

@@ -54,13 +54,14 @@ def record_ids(
 class SeenIds:
     """Refuses a record whose id has occurred before.
 
-    It holds a digest of 16 bytes for each record, which takes some 110 bytes in memory.
+    It holds a digest of 16 bytes for each record, which takes about 110 bytes in
+    memory.
 
     >>> seen = SeenIds()
     >>> seen.add(["a", "b"])
     >>> seen.add(["c", "a"])
-    Traceback (most recent call last):
-    mondegreen.errors.DataError: record 4 has an id that an earlier record has
+    Traceback (most recent call last): mondegreen.errors.DataError: record 4 has the id
+    of an earlier record
     """
 
     def __init__(self) -> None:
@@ -69,13 +70,13 @@ class SeenIds:
     def add(self, ids: Sequence[str] | None) -> None:
         """Take the ids of further records; an error says which, and not its id."""
         if ids is None:
-            raise ConfigurationError("there are no ids, which are to be unique")
+            raise ConfigurationError("unique_ids needs ids")
         for record in ids:
             data = record.encode("utf-8", "surrogatepass")
             digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
             if digest in self._digests:
                 number = len(self._digests) + 1
-                raise DataError(f"record {number} has an id that an earlier record has")
+                raise DataError(f"record {number} has the id of an earlier record")
             self._digests.add(digest)
 
 

@@ -1,7 +1,7 @@
 r"""What happened to a corpus: words changed, rare words that survive, English words.
 
-Everything here is computed from the private text. It is for whoever holds that text,
-and is not private itself.
+Everything here is computed from the private text. It is for the owner of that text, and
+is not private itself.
 """
 
 from __future__ import annotations
@@ -119,6 +119,18 @@ class CorpusScorer:
         """Add texts and their releases, in one order; errors quote no text.
 
         Where the original is null, so must be the release.
+
+        Parameters
+        ----------
+        originals : sequence of str or None
+            Texts.
+        releases : sequence of str or None
+            Their releases.
+
+        Raises
+        ------
+        DataError
+            If one is null and the other is not, or their numbers differ.
         """
         if len(originals) != len(releases):
             given, allowed = f"{len(releases)} of them", f"one for {len(originals)}"
@@ -180,7 +192,13 @@ class CorpusScorer:
         self._sums["text"].add(cosines(sums[0], sums[1]))
 
     def scores(self) -> CorpusScores:
-        """The scores of what was added so far."""
+        """The scores of what was added so far.
+
+        Returns
+        -------
+        CorpusScores
+            Scores of all texts added so far.
+        """
         paired, unchanged = self._paired.total(), self._unchanged.total()
         counts = self._original
         by_rarity = sorted(counts, key=lambda form: (counts[form], form))

@@ -74,9 +74,9 @@ COLUMNS: Final = {
             "share",
             "risk sample",
             "Best guess wrong: word frequencies known",
-            "An adversary who knows the mechanism and how frequent words are sees one "
-            "output and names the likeliest input. This is how often that name is "
-            "wrong (Bayes risk); nobody with this knowledge is wrong less often.",
+            "An attacker who knows the mechanism and the word frequencies sees one "
+            "output and names the most likely input. This is how often that name is "
+            "wrong (Bayes risk); no attacker with this knowledge is wrong less often.",
             "Bayes risk",
         ),
         Column(
@@ -93,10 +93,10 @@ COLUMNS: Final = {
             "share",
             "reader",
             "A reader of sentences is right",
-            "An adversary who knows the mechanism and a public language model reads "
-            "whole sentences of the release and names the likeliest word at each "
-            "place. This is the share of words, of texts like the sample, that are "
-            "named right.",
+            "An attacker who knows the mechanism and a public language model reads "
+            "whole sentences of the release and names the most likely word at each "
+            "place. This is the share of words, in texts from the same domain, that "
+            "are named right.",
             "share of words recovered",
         ),
         Column(
@@ -104,9 +104,8 @@ COLUMNS: Final = {
             "share",
             "worst word",
             "The word that is guessed most often",
-            "Without its context, the word of content that is worst off is guessed "
-            "with this chance, by whoever knows the mechanism and how frequent words "
-            "are in public text.",
+            "Success rate on the most exposed content word, without its context, for "
+            "an attacker who knows the mechanism and public word frequencies.",
             "chance that the word is guessed",
         ),
         Column(

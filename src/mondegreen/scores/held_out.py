@@ -58,8 +58,8 @@ def measure_held_out_errors(learned: Any, asked: Any) -> tuple[float, float]:
         where inputs are drawn from the prior: those of an output are then draws from
         its posterior. Where each input has as many runs, a little too small.
     bayes_risk : float in [0, 1]
-        Of who takes the likeliest input. Runs that are few make this adversary weaker
-        than the best one: it is too large on average.
+        Error rate of an attacker who takes the most likely input. Runs that are few
+        make this adversary weaker than the best one: it is too large on average.
 
     Examples
     --------

@@ -78,6 +78,11 @@ class LawScores:
 
         Percentiles of ``n_w`` and ``s_w`` are values that occur, on the side where
         words are less private.
+
+        Returns
+        -------
+        dict of str to float
+            Scores by name.
         """
         found = {"n_w_mean": self.stay.mean(), "n_w_max": self.stay.max()}
         for name, share in N_W.items():

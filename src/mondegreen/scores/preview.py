@@ -92,7 +92,7 @@ class Preview:
         shown = 100 * (self.shown or 0.0)
         line = f"Preview ({self.of}): {shown:.0f} of 100 words are ordinary and shown"
         if self.recovered is None:
-            return f"{line}. An attacker's success: mondegreen attack."
+            return f"{line}. To measure an attacker: mondegreen attack."
         recovered = f"{100 * self.recovered:.0f} of 100 sensitive words"
         return f"{line}. An attacker with an in-domain corpus recovers {recovered}."
 

@@ -84,7 +84,7 @@ def posterior(law: Floats, prior: Floats) -> Floats:
 
 
 def utility_loss(law: Floats, prior: Floats, loss: Floats) -> float:
-    r"""Compute the expected loss of whoever reads outputs in place of inputs.
+    r"""Compute the expected loss of a person who reads outputs instead of inputs.
 
     .. math:: L_M = \sum_{w, y} \pi(w)\, P(y \mid w)\, d_L(w, y)
 

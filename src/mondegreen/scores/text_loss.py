@@ -19,7 +19,7 @@ class TextLosses:
     """Counts the words of rows, and of records where they have ids.
 
     Rows are kept as counts of equal lengths, so their number takes no memory. A record
-    takes some 16 bytes: a digest of its id, which never leaves this object. Should two
+    takes about 16 bytes: a digest of its id, which never leaves this object. Should two
     ids share a digest, the loss is overstated.
 
     >>> losses = TextLosses()

@@ -73,7 +73,7 @@ class WordScores:
 
     ``eta`` is the mass that ``support`` (:math:`S_w`) leaves out; ``stay`` is
     :math:`N_w`. Entropies are in nats, by name. ``runs`` is None where all is exact,
-    ``distinct`` counts the outputs in these runs. The likeliest output comes first;
+    ``distinct`` counts the outputs in these runs. The most likely output comes first;
     ``odds`` are against the nearest input that lies elsewhere, and the farthest;
     ``document`` is None where nothing is promised.
     """
@@ -92,7 +92,13 @@ class WordScores:
     document: DocumentLoss | None
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values; an infinite number becomes None."""
+        """JSON values; an infinite number becomes None.
+
+        Returns
+        -------
+        dict of str to JSON values
+            One entry per attribute.
+        """
         return asdict(self, dict_factory=_finite)
 
 

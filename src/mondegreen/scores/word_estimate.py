@@ -1,11 +1,11 @@
 r"""What runs of one input bound, with intervals that hold at every number of runs.
 
-What runs can tell of a score depends on the score. :math:`N_w` and means have two-sided
-intervals around an unbiased estimate. Scores that look for the best (:math:`S_w`, the
-largest probability) are biased if one set of runs both finds and measures it; so one
-half of the runs finds, the other measures, and the bias of the plug-in value, whose
-sign is known, bounds the other side. Below, ``first`` and ``second`` (V,) count each
-output in the half that finds and in the half that measures.
+What runs can show about a score depends on the score. :math:`N_w` and means have
+two-sided intervals around an unbiased estimate. Scores that look for the best
+(:math:`S_w`, the largest probability) are biased if one set of runs both finds and
+measures it; so one half of the runs finds, the other measures, and the bias of the
+plug-in value, whose sign is known, bounds the other side. Below, ``first`` and
+``second`` (V,) count each output in the half that finds and in the half that measures.
 
 McDiarmid, "On the Method of Bounded Differences", 1989. The change of an entropy with
 one run: Antos, Kontoyiannis, "Convergence Properties of Functional Estimates for
@@ -38,8 +38,8 @@ def least_support(counts: Weights, eta: float, alpha: float) -> int:
         S_w \ge 1 + \max \Big\{ k : \sum_{i \le k} p_i
             + \sqrt{\frac{\ln(1/\alpha)}{2 R}} < 1 - \eta \Big\},
 
-    since the k most frequent outputs of any runs hold, on average, at least the mass
-    of the k likeliest: what they lack, beyond the deviation, is lacking.
+    since the k most frequent outputs of any runs hold, on average, at least the mass of
+    the k most likely: what they lack, beyond the deviation, is lacking.
     """
     runs = int(counts.sum())
     shares = np.cumsum(np.sort(counts)[::-1]) / runs
@@ -51,7 +51,7 @@ def bound_support(
 ) -> Interval:
     r"""Bound :math:`S_w`, without an estimate.
 
-    From above by the first k of which the outputs most frequent in one half hold
+    From above by the first k such that the k most frequent outputs of one half hold
     :math:`1 - \eta` of the other half, by its Clopper-Pearson bound.
     """
     alpha = check_confidence(confidence) / 2

@@ -1,4 +1,4 @@
-"""Who may call a service: keys from a file, which it holds as digests alone."""
+"""API keys of a service: read from a file, and kept as digests only."""
 
 from __future__ import annotations
 

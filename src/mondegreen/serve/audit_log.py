@@ -96,7 +96,7 @@ def _lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
             for number, line in enumerate(file, start=1):
                 if not line.endswith(b"\n"):
                     hint = "a write was cut off; move the log away, and keep it"
-                    raise SourceError(path, "is not whole", row=number, hint=hint)
+                    raise SourceError(path, "is incomplete", row=number, hint=hint)
                 yield number, line[:-1]
     except OSError as error:
         problem = error.strerror or type(error).__name__
@@ -110,7 +110,7 @@ def _check_line(path: str | Path, number: int, line: bytes, previous: str) -> st
     except (ValueError, RecursionError):
         entry = None
     if not isinstance(entry, dict) or not all(name in entry for name in _FIELDS):
-        raise SourceError(path, "no line of an audit log", row=number)
+        raise SourceError(path, "not a line of an audit log", row=number)
     if entry["previous"] != previous or entry["number"] != number:
         hint = "this line or the one before was changed, removed or put in"
         raise SourceError(path, "the chain of hashes is broken", row=number, hint=hint)
@@ -135,7 +135,7 @@ def log_request(log: AuditLog | None, guarantee: str) -> Iterator[None]:
 class AuditLog:
     """Appends to a log, which one process writes at a time.
 
-    A line is handed to the operating system before what it tells of happens. It
+    A line is handed to the operating system before the event that it describes. It
     outlives a process that is killed, but not always a machine that loses power.
 
     Parameters
@@ -200,7 +200,7 @@ class AuditLog:
         Raises
         ------
         ConfigurationError
-            If it cannot be written: what it tells of must not happen then.
+            If it cannot be written: the event that it describes must not happen then.
         """
         for name, value in values.items():
             if name in _FIELDS or not isinstance(value, _VALUES):

@@ -172,7 +172,9 @@ class Batcher:
         records = record_ids(ids, len(texts))
         is_keyed = isinstance(self.privatizer.noise, KeyedNoise)
         if is_keyed and records is None:
-            raise ConfigurationError("noise is keyed here: send ids, one for each text")
+            raise ConfigurationError(
+                "this service uses a key: send one id for each text"
+            )
         request = _Request(texts, *((records, column) if is_keyed else (None, "")))
         with self._lock:
             if not self._is_working:
@@ -293,7 +295,7 @@ def _try(work: Callable[[], _Value]) -> Outcome[_Value]:
 
 
 async def _get_value(future: Future[Outcome[_Value]]) -> _Value:
-    """Wait for an outcome, and raise its error; who gives up cancels the future."""
+    """Wait for an outcome, and raise its error; a caller that stops cancels it."""
     outcome = await asyncio.wrap_future(future)
     if outcome.error is not None:
         raise outcome.error

@@ -53,7 +53,9 @@ class ServiceConversations:
         """Hide texts in a new conversation, or in that of the request."""
         kept, owner = self._conversations(), _owner(request)
         if form.ids is not None:
-            raise Refused(422, "field", "ids do not go with scope conversation")
+            raise Refused(
+                422, "field", "ids cannot be combined with scope conversation"
+            )
         texts = [each for each in form.texts if each is not None]
         await self._run(lambda: check_texts(texts, self._limits))
         token, dialog = kept.open(form.conversation, owner)

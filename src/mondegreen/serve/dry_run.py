@@ -42,8 +42,8 @@ class DryRun:
     ) -> None:
         if not is_terminal:
             raise ConfigurationError(
-                "--dry-run shows originals, and only on a terminal: leave standard "
-                "error as it is"
+                "--dry-run shows originals, so standard error must be a terminal. Do "
+                "not redirect it"
             )
         self._show, self._width = show, width
 

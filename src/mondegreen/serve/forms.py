@@ -112,7 +112,7 @@ class ExplainAnswer(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    is_kept: bool = Field(description="Whether the word is kept, and passes in clear.")
+    is_kept: bool = Field(description="Whether the word is kept, and passes unchanged.")
     stay: Any = Field(description="The chance that it stays, or an interval for it.")
 
 

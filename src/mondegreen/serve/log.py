@@ -1,4 +1,4 @@
-"""A log that no text of a request can get into, whoever writes to it."""
+"""A log that no text of a request can get into."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Listen:
         ConfigurationError
             If something is, and is not allowed.
         """
-        lacks = [] if has_keys else ["API keys: whoever reaches it may use it"]
+        lacks = [] if has_keys else ["API keys: anyone who reaches it can use it"]
         lacks += [] if self.tls_cert else ["TLS: the network can read every text"]
         if self.is_local or not lacks:
             return ""
@@ -90,7 +90,7 @@ class Listen:
         says += " and no ".join(lacks)
         if not allowed:
             raise ConfigurationError(
-                f"{says}; see --api-keys, --tls-cert and --tls-key, or say "
+                f"{says}. See --api-keys, --tls-cert and --tls-key, or pass "
                 "--allow-exposed if something else protects it"
             )
         return f"WARNING: {says}."
@@ -200,7 +200,7 @@ def _end_with_parent() -> None:
 
 def _check_certificate(listen: Listen) -> None:
     if (listen.tls_cert is None) != (listen.tls_key is None):
-        raise ConfigurationError("--tls-cert and --tls-key need each other")
+        raise ConfigurationError("--tls-cert and --tls-key must be used together")
     if listen.tls_cert is None:
         return
     try:
@@ -213,7 +213,7 @@ def _check_certificate(listen: Listen) -> None:
 
 
 def _no_password() -> str:
-    raise ValueError("a key with a password needs a person each time")
+    raise ValueError("the private key has a password; use a key without one")
 
 
 def _socket(listen: Listen) -> socket.socket:

@@ -47,6 +47,6 @@ class ServiceSettings:
         noise = self.privatizer.noise
         if not noise.is_secret:
             raise ConfigurationError(
-                "A service takes no seeded noise: anyone who knows the seed can undo "
-                "the release."
+                "A service cannot use seeded noise: anyone who knows the seed can "
+                "undo the release."
             )

@@ -130,7 +130,7 @@ class Talk:
         def restore() -> bytes:
             answer = parse(data.decode("utf-8", "replace"))
             if answer is None:
-                says = "The answer of the upstream is no JSON object."
+                says = "The answer of the upstream is not a JSON object."
                 raise Refused(502, "upstream", says)
             return json.dumps(self.restorer.whole(answer)).encode()
 

@@ -134,7 +134,7 @@ def read_header(path: Path) -> SpaceHeader:
         )
     if metadata["checksum"] != _checksum(metadata):
         raise SpaceIntegrityError(
-            f"{path}: its description was changed after it was written; get it again"
+            f"{path}: the description was changed after it was written; get it again"
         )
     name, metric, digest = (metadata[key] for key in ("name", "metric", "digest"))
     return SpaceHeader(path, name, metric, digest, geometry, about, tensors, codes)
@@ -154,8 +154,8 @@ def read_space(path: Path) -> Space:
     space = _space(header, words)
     if space.digest != header.digest:
         raise SpaceIntegrityError(
-            f"{path}: the content has the digest {space.digest}, "
-            f"and the file promises {header.digest}; get it again"
+            f"{path}: the content has the digest {space.digest}, but the file states "
+            f"{header.digest}; get it again"
         )
     return space
 
@@ -168,8 +168,8 @@ def _space(header: SpaceHeader, words: list[str]) -> Space:
         codes = Codes(header.map("codes"), code, facts["method"], facts["geometry"])
         if codes.digest != facts["digest"]:
             raise SpaceIntegrityError(
-                f"{header.path}: the codes have another digest than promised; get it "
-                "again"
+                f"{header.path}: the digest of the codes differs from the one in the "
+                "file; get it again"
             )
         if not header.has_vectors:
             return Space.from_codes(header.name, words, codes, header.about, path)
@@ -243,7 +243,7 @@ def _reopen(path: Path, digest: str) -> Space:
     """Read a space that was pickled by its path; it must not have changed since."""
     space = read_space(path)
     if space.digest != digest:
-        raise SpaceIntegrityError(f"{path}: another space than the one that was sent")
+        raise SpaceIntegrityError(f"{path}: not the space of the settings")
     return space
 
 

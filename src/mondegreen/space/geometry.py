@@ -50,7 +50,13 @@ class Geometry:
         return all(isinstance(each, float) and 0 <= each < np.inf for each in values)
 
     def to_dict(self) -> dict[str, float]:
-        """Return the four numbers by name."""
+        """Return the four numbers by name.
+
+        Returns
+        -------
+        dict of str to float
+            Closest, nearest, mean and diameter, in units of distance.
+        """
         return asdict(self)
 
 
@@ -180,8 +186,8 @@ def check_geometry(
 ) -> None:
     """Refuse distances that contradict each other or those of some inputs.
 
-    Who makes a file can avoid those inputs; all pairs are seen when a law is
-    certified, and by ``mondegreen space verify``.
+    The author of a forged file can avoid those inputs. Certifying a law, and
+    ``mondegreen space verify``, check all pairs.
     """
     some = np.unique(np.linspace(0, len(vectors) - 1, _ASKED).astype(int))
     points = np.concatenate([vectors[some].astype(np.float64), unknown[None]])

@@ -80,13 +80,13 @@ def one_minus_norm2(vectors: Vectors) -> Floats:
 def relative_error(metric: str, vectors: Vectors, unknown: Vectors) -> float:
     r"""Upper bound of the relative error of :func:`distances`.
 
-    With :math:`u = 2^{-53}`, the sum of squared differences is right up to
-    :math:`(n + 2) u`. In the ball :math:`q = 1 - |x|^2` is off by :math:`n u`, hence
-    by :math:`n u / q + u` of itself: this is what the edge of the ball costs. The
-    root halves errors, and as :math:`\operatorname{arsinh} t \ge t / \sqrt{1 + t^2}`,
-    an error of a share of t is at most that share of the distance. Together, with a
-    few :math:`u` for the root and arsinh, at most
-    :math:`(n + 8) u / 2 + n u / q_{\min} + 4 u`; returned is twice as much.
+    With :math:`u = 2^{-53}`, the sum of squared differences is right up to :math:`(n +
+    2) u`. In the ball :math:` q = 1 - |x|^2` is off by :math:`n u`, and so by :math:`n
+    u / q + u` of itself: this is what the edge of the ball costs. The root halves
+    errors, and as :math:`\operatorname{arsinh} t \ge t / \sqrt{1 + t^2}`, an error of a
+    share of t is at most that share of the distance. Together, with a few :math:`u` for
+    the root and arsinh, at most :math:`(n + 8) u / 2 + n u / q_{\min} + 4 u`; returned
+    is twice as much.
     """
     least = 1.0
     if metric == "poincare":

@@ -153,7 +153,7 @@ class Space(WordSpace):
         :func:`mondegreen.space.geometry.unknown_point`.
     geometry : Geometry
         Distances that give epsilon its scale, and bounds that certificates count on;
-        part of the digest. Those of a few inputs are looked at.
+        part of the digest. Those of a few inputs are checked.
     about : mapping of str to str
         Free public facts such as ``source``, ``licence`` and ``language``.
     path : Path or None
@@ -203,6 +203,24 @@ class Space(WordSpace):
     ) -> Space:
         """Build a space in memory; checks words and numbers, measures distances.
 
+        Parameters
+        ----------
+        name : str
+            Name of the space.
+        words : sequence of str, length V
+            Distinct words.
+        vectors : array, shape (V, dim)
+            One vector per word.
+        about : mapping of str to str, optional
+            Source, licence and the like.
+        metric : str
+            ``euclidean`` or ``poincare``.
+
+        Returns
+        -------
+        Space
+            In memory; :func:`~mondegreen.space.file.save_space` writes it.
+
         Raises
         ------
         SpaceError
@@ -227,6 +245,24 @@ class Space(WordSpace):
 
         It has no vectors, and its metric is ``"hamming"``: whatever asks for vectors,
         or for distances between them, gets a SpaceError.
+
+        Parameters
+        ----------
+        name : str
+            Name of the space.
+        words : sequence of str, length V
+            Distinct words.
+        codes : Codes
+            One code per word, and that of the unknown word.
+        about : mapping of str to str, optional
+            Source, licence and the like.
+        path : Path, optional
+            File that it was read from.
+
+        Returns
+        -------
+        Space
+            A space without vectors.
         """
         facts = dict(about or {})
         alone = WordSpace(name, tuple(words), about=facts, path=path, codes=codes)
@@ -248,7 +284,18 @@ class Space(WordSpace):
         return canonical_ids(self.vectors, self.unknown)
 
     def points(self, ids: Ids) -> Vectors:
-        """Return the float64 coordinates of inputs, the unknown word included."""
+        """Return the float64 coordinates of inputs, the unknown word included.
+
+        Parameters
+        ----------
+        ids : int32 array, shape (T,)
+            Inputs ``0..V``.
+
+        Returns
+        -------
+        float64 array, shape (T, dim)
+            Coordinates.
+        """
         known = np.minimum(ids, self.vocab_size - 1)
         points = self.vectors[known].astype(np.float64)
         points[ids == self.vocab_size] = self.unknown

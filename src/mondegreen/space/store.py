@@ -52,6 +52,11 @@ def load_space(name_or_path: str | Path = DEFAULT_SPACE) -> Space:
         A name that :func:`space_names` lists, or a path: a ``Path``, or a string that
         holds a separator or ends with ``.safetensors``.
 
+    Returns
+    -------
+    Space
+        Read-only.
+
     Raises
     ------
     UnknownNameError
@@ -95,7 +100,7 @@ def load_codes(space: Space) -> Codes:
     name, digest = _BUNDLED_CODES[space.digest]
     found = read_space(_BUNDLED / name)
     if (codes := found.codes) is None or codes.digest != digest:
-        raise SpaceIntegrityError(f"{_BUNDLED / name}: other codes than promised")
+        raise SpaceIntegrityError(f"{_BUNDLED / name}: the codes have another digest")
     if found.words != space.words:
         raise SpaceIntegrityError(f"{_BUNDLED / name}: the codes of other words")
     return codes
@@ -125,8 +130,8 @@ def tree_for(space: Space, digest: str = "") -> WordTree:
     if space.vocab_size > _SMALL:
         raise SpaceError(
             f"space {space.name!r} has no word tree. Build one: mondegreen space tree "
-            f"{space.path or space.name} -o {space.name}.tree.safetensors; or take a "
-            "mechanism that needs none, such as calibrated"
+            f"{space.path or space.name} -o {space.name}.tree.safetensors; or use a "
+            "mechanism without a tree, such as calibrated"
         )
     from mondegreen.space.tree_build import build_tree
 
@@ -143,7 +148,7 @@ def _load_bundled_tree(space: Space, name: str, digest: str) -> WordTree:
     except OSError as error:
         raise SpaceError(f"{_BUNDLED / name}: {error.strerror}") from error
     if tree.digest != digest or tree.vocab_size != space.vocab_size:
-        raise SpaceIntegrityError(f"{_BUNDLED / name}: another tree than promised")
+        raise SpaceIntegrityError(f"{_BUNDLED / name}: the tree has another digest")
     return tree
 
 
@@ -172,8 +177,8 @@ def locate(name_or_path: str | Path) -> Path:
 
     if name in PUBLIC_SPACES:
         raise SpaceError(
-            f"space {name!r} is public, and not on this machine yet; get it with: "
-            f"mondegreen space fetch {name}"
+            f"space {name!r} is not on this machine. Download it: mondegreen space "
+            f"fetch {name}"
         )
     raise UnknownNameError("space", name, {*files, *PUBLIC_SPACES})
 
@@ -181,7 +186,7 @@ def locate(name_or_path: str | Path) -> Path:
 def refuse_existing(path: Path, *, force: bool) -> None:
     """Stop before work starts if the output exists and may not be replaced."""
     if path.exists() and not force:
-        raise SpaceError(f"{path} exists; --force (force=True) replaces it")
+        raise SpaceError(f"{path} exists already; --force (force=True) overwrites it")
 
 
 def _files() -> dict[str, Path]:

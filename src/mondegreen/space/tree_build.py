@@ -137,10 +137,10 @@ def opposites_directions(vectors: Vectors, pairs: Sequence[Pair]) -> Floats:
                                   {\mathrm{mean}_w (u \cdot x_w)^2}
 
     and the 8 largest stationary values, for centred unit vectors. Antonyms have nearly
-    the same neighbours in a space of words; in these directions, the first of which is
-    for English that of good and bad, they are apart. Columns, strongest first, have
-    mean 0 and variance proportional to their :math:`\mu`, 1 in sum; all are 0 for
-    fewer than 20 pairs.
+    the same neighbours in a space of words; in these directions they are apart. For
+    English, the first direction is that of good and bad. Columns, strongest first, have
+    mean 0 and variance proportional to their :math:`\mu`, 1 in sum; all are 0 for fewer
+    than 20 pairs.
     """
     count = min(_DIRECTIONS, vectors.shape[1])
     if len(pairs) < _FEWEST_PAIRS:

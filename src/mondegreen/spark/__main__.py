@@ -73,8 +73,8 @@ def privatize(
 ) -> None:
     """Privatize text columns of the table IN with Apache Spark; write it to OUT.
 
-    IN and OUT are folders on any storage that Spark reads. All other columns pass in
-    clear. The guarantee is in the columns of OUT, and as JSON in OUT/_mondegreen.
+    IN and OUT are folders on any storage that Spark reads. All other columns pass
+    unchanged. The guarantee is in the columns of OUT, and as JSON in OUT/_mondegreen.
 
     \b
     python -m mondegreen.spark reviews private -c text --id id --key-env RELEASE_SECRET -e 12

@@ -1,4 +1,7 @@
-"""Text inside Arrow columns: plain, as dictionary, in lists, in structs; and ids."""
+"""Text inside Arrow columns: plain, as dictionary, in lists, structs, maps; and ids.
+
+A map is seen as a list of entries, of which the value holds the text. Keys stay.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ _LISTS = (
 )
 
 Steps = tuple[int, ...]
-"""Index of a column, then of a field in each struct on the way; lists take no step."""
+"""Index of a column, then of a field in each struct; lists and maps take no step."""
+
+_VALUE = 1  # of the two fields of an entry
 
 
 def bare(field: pa.Field) -> pa.Field:
@@ -75,8 +80,8 @@ def find_paths(fields: Sequence[pa.Field], path: str) -> list[Steps]:
         if field.name == path:
             found.append((index,))
         kind = field.type
-        while is_list(kind):
-            kind = kind.value_type
+        while is_list(kind) or types.is_map(kind):
+            kind = kind.item_type if types.is_map(kind) else kind.value_type
         if types.is_struct(kind) and path.startswith(field.name + "."):
             rest = path[len(field.name) + 1 :]
             inner = [kind.field(i) for i in range(kind.num_fields)]
@@ -86,6 +91,8 @@ def find_paths(fields: Sequence[pa.Field], path: str) -> list[Steps]:
 
 def view_type(kind: pa.DataType, steps: Steps) -> pa.DataType | None:
     """Tell the type of the text as ``view`` shows it; None where there is no text."""
+    if types.is_map(kind):
+        return view_type(_entries_type(kind), (_VALUE, *steps))
     if is_list(kind):
         inner = view_type(kind.value_type, steps)
         return pa.list_(pa.string()) if inner == pa.string() else None
@@ -96,6 +103,8 @@ def view_type(kind: pa.DataType, steps: Steps) -> pa.DataType | None:
 
 def view(array: pa.Array, steps: Steps = ()) -> pa.Array:
     """View the text as ``string``, or ``list<string>`` where it lies in lists."""
+    if types.is_map(array.type):
+        return view(array.cast(_entries_type(array.type)), (_VALUE, *steps))
     if is_list(array.type):
         inner = view(array.flatten(), steps)
         return lists(array, inner, pa.list_(inner.type))
@@ -105,7 +114,7 @@ def view(array: pa.Array, steps: Steps = ()) -> pa.Array:
 
 
 def read_text(text: pa.Array) -> list[str | None]:
-    """Read strings, one of which may be no UTF-8: Arrow does not look for that."""
+    """Read strings, and check that they are UTF-8: Arrow does not."""
     try:
         return text.to_pylist()  # type: ignore[no-any-return]
     except UnicodeDecodeError:
@@ -151,6 +160,10 @@ def rebuild(array: pa.Array, steps: Steps, text: pa.Array | None) -> pa.Array:
     A row of ``text`` that is null where the list in ``array`` is not makes the whole
     list null: such a row has been refused, and keeps nothing.
     """
+    if types.is_map(array.type):
+        entries = array.cast(_entries_type(array.type))
+        entries = rebuild(entries, (_VALUE, *steps), text)
+        return _make_map(entries, array.type)
     if is_list(array.type):
         if text is not None:
             refused = pc.and_not(text.is_null(), array.is_null())
@@ -193,7 +206,10 @@ def widen(field: pa.Field, steps: Steps) -> pa.Field:
     A category column may count its texts in 8 bits, and a release holds others.
     """
     kind = field.type
-    if is_list(kind):
+    if types.is_map(kind):
+        item = widen(kind.item_field, steps)
+        kind = pa.map_(kind.key_field, item, keys_sorted=kind.keys_sorted)
+    elif is_list(kind):
         kind = _make_list_type(widen(kind.value_field, steps), kind)
     elif steps:
         fields = [kind.field(i) for i in range(kind.num_fields)]
@@ -202,6 +218,31 @@ def widen(field: pa.Field, steps: Steps) -> pa.Field:
     elif types.is_dictionary(kind):
         kind = pa.dictionary(pa.int32(), kind.value_type, ordered=kind.ordered)
     return field.with_type(kind)
+
+
+def has_more_than_text(kind: pa.DataType, steps: Steps) -> bool:
+    """Whether a column holds, besides its text, fields or keys around it."""
+    while is_list(kind):
+        kind = kind.value_type
+    return bool(steps) or bool(types.is_map(kind))
+
+
+def _entries_type(kind: pa.DataType) -> pa.DataType:
+    """Make the type of a map as a list of its entries."""
+    entry = pa.struct([kind.key_field, kind.item_field])
+    return pa.list_(pa.field("entries", entry, nullable=False))
+
+
+def _make_map(entries: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Make a map of lists of entries; the type of its values is theirs."""
+    pairs = entries.flatten()
+    keys, items = (pc.struct_field(pairs, [place]) for place in (0, _VALUE))
+    item = kind.item_field.with_type(items.type)
+    kind = pa.map_(kind.key_field, item, keys_sorted=kind.keys_sorted)
+    offsets = np.concatenate([[0], np.cumsum(_lengths(entries))])
+    mask = pc.is_null(entries)
+    offsets = pa.array(offsets, pa.int32())
+    return pa.MapArray.from_arrays(offsets, keys, items, type=kind, mask=mask)
 
 
 def lists(like: pa.Array, values: pa.Array, kind: pa.DataType) -> pa.Array:

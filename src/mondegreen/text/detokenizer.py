@@ -107,8 +107,8 @@ class Detokenizer:
             raise InvalidParameterError("structure", structure, "keep or plain")
         if case == "restore" and structure == "plain":
             raise ConfigurationError(
-                'case="restore" (--case restore) shows the case of the words of the '
-                'input, which structure="plain" is there to hide; choose another case'
+                'case="restore" (--case restore) discloses the case of the input, '
+                'which structure="plain" hides. Choose another case'
             )
         self.case: Case = case
         self.structure: Structure = structure
@@ -137,7 +137,7 @@ class Detokenizer:
         if not self.forms.is_changed:
             return ()
         return (
-            "print forms: released words are written by a public table (sha256 "
+            "print forms: released words are printed by a public table (sha256 "
             f"{self.forms.digest[:16]}), made without any text that is privatized",
         )
 
@@ -185,7 +185,7 @@ class Detokenizer:
         return "".join(pieces), spans
 
     def _check(self, codes: Codes, count: int) -> list[int]:
-        """List the codes, every one of which can be printed."""
+        """List the codes after checking that each can be printed."""
         if codes.shape != (count,):
             allowed = f"one code for each of {count} words"
             raise InvalidParameterError("codes", f"shape {codes.shape}", allowed)

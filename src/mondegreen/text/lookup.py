@@ -39,16 +39,15 @@ DROP: Final = -3
 
 IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
     "keep": (
-        "number and places of the words: every word is replaced where it stands",
+        "number and places of the words: each word is replaced at its place",
         f"white space and punctuation: {len(LISTED)} characters of a public list "
-        "(white space, line ends, ordinary punctuation, currency signs alone or "
-        f"beside a digit, which they tell of), at most {GAP} between two words of "
-        f"the text or at an end, where up to {SAME} equal characters of white space"
-        f" count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
-        "and the last two",
-        "the ending 's: as it is written, within these bits",
+        "(white space, line ends, punctuation, and currency signs alone or beside a "
+        f"digit), at most {GAP} between two words or at an end, or {GAP_BITS:.1f} "
+        f"bits. Up to {SAME} equal characters of white space count as one. Of a "
+        "longer run, the first two and the last two characters are printed",
+        "the ending 's: unchanged, within these bits",
     ),
-    "plain": ("number of words: of each text, and which texts are null",),
+    "plain": ("number of words: in each text, and which texts are null",),
 }
 
 _MEMO_ENTRIES: Final = 1 << 18
@@ -133,7 +132,7 @@ class Lookup:
         if self.unknown == "fail" and (codes == self.vocab_size).any():
             # Neither which word nor where nor how many: functions of private words.
             raise OutOfVocabularyError(
-                "a record of the batch holds a word outside the vocabulary; choose "
+                "a record of the batch has a word outside the vocabulary. Use "
                 'unknown="word" to privatize such words, or "mask" or "drop" to '
                 "remove them"
             )
@@ -145,17 +144,17 @@ class Lookup:
         found = batch.words()
         if len(found) != 1:
             raise ConfigurationError(
-                f"WORD reads as {len(found)} words; give one, such as: doctor"
+                f"WORD reads as {len(found)} words; give one word, such as: doctor"
             )
         return int(self.codes(batch)[0]), canonical(found[0])
 
     @property
     def disclosed(self) -> tuple[str, ...]:
-        """What passes in clear under this policy, each as ``name: explanation``."""
+        """What passes unchanged under this policy, each as ``name: explanation``."""
         return self.list_disclosed("keep")
 
     def list_disclosed(self, structure: Structure) -> tuple[str, ...]:
-        """What passes in clear where this structure is printed."""
+        """What passes unchanged where this structure is printed."""
         disclosed = list(IN_CLEAR[structure])
         unknown = {
             "mask": "which words are unknown: outside the vocabulary, each printed as "

@@ -66,7 +66,7 @@ def replacements(space: Space) -> dict[int, int]:
     if len(mine) == space.vocab_size:
         raise ConfigurationError(
             f"space {space.name!r} has only words that are never printed; to print "
-            "them all the same, pass print_all=True (--print-all)"
+            "them anyway, pass print_all=True (--print-all)"
         )
     is_free = np.ones(space.vocab_size, dtype=np.bool_)
     is_free[mine] = False

@@ -37,8 +37,8 @@ def plain_parts(
 ) -> list[list[str] | None]:
     """Replace the structure of texts: single spaces, and a full stop after sentences.
 
-    A function of the codes, and of which texts are null. Nothing is put around a word
-    that is dropped.
+    A function of the codes and the null texts. Nothing is put around a word that is
+    dropped.
 
     >>> texts = [["(", "Oslo", "? ", "Yes", "!"], None]
     >>> plain_parts(texts, np.array([3, 4], dtype=np.int32), [2, 0], last_alone)

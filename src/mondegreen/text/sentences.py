@@ -18,7 +18,7 @@ _ENDS: Final = re.compile("[!?！？。؟।\n\r]|\\.(?!\\Z)")
 def sentence_ends(structures: list[str]) -> list[bool]:
     r"""Tell after which words of a text a sentence ends.
 
-    A public function of the structure behind each word, which passes in clear: a
+    A public function of the structure behind each word, which passes unchanged: a
     sentence ends at an exclamation or question mark, at a line end, and at a full stop
     that is followed by something other than the next word. It knows no abbreviations.
 

@@ -1,4 +1,4 @@
-"""Structure: the short public list of what passes in clear between words."""
+"""Structure: the short public list of what passes unchanged between words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tokenizer: what is a word, in which form, and what is structure in clear."""
+"""The tokenizer: what is a word, in which form, and what is public structure."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 VERSIONS: Final = {"tokenizer": "17.0", "lookup": "14.0.0"}
-"""Versions of which the tokenizer and the lookup know every character."""
+"""Unicode versions that the tokenizer and the lookup cover completely."""
 
 _LIST: Final = Path(__file__).parent / "data" / "later_characters.txt"
 _STAND_INS: Final = {

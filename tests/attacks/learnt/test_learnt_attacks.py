@@ -150,3 +150,9 @@ def test_authors_are_named_by_their_words_unless_these_are_gone(epsilon, least, 
     texts = list(released(texts, epsilon, rng))
     named = authorship.guess_authors(texts[:160], authors[:160], texts[160:], SIZE + 1)
     assert least <= (named == authors[160:]).mean() <= most
+
+
+def test_a_word_that_is_repeated_is_counted_once_and_higher():
+    found = authorship.counts([np.array([2, 0, 2, 2], np.int32)], 4)
+    assert found.nnz == 2
+    assert found.toarray().tolist() == [[1, 0, 3, 0]]

@@ -35,11 +35,11 @@ def trade_of(
     """Release train, valid and test texts; tell what is left, and what is recovered.
 
     ``accuracy`` of a classifier that is trained on releases and asked with another;
-    ``accuracy_read`` after each released word was replaced by its likeliest input, for
-    training and for test. ``cosine``: of a text and its release, each the mean of its
-    vectors. ``single`` and ``reader``: the share of the words that adversaries recover,
-    by chance ``by_chance``; their release is drawn with ``seed``, all others with
-    ``rng``. ``nats``: the largest loss between any two words.
+    ``accuracy_read`` after each released word was replaced by its most likely input,
+    for training and for test. ``cosine``: of a text and its release, each the mean of
+    its vectors. ``single`` and ``reader``: the share of the words that adversaries
+    recover, by chance ``by_chance``; their release is drawn with ``seed``, all others
+    with ``rng``. ``nats``: the largest loss between any two words.
     """
     state, readers = readers_at(kind, law, epsilon)
     noisy = [released(texts, state, rng) for texts in parts]
@@ -68,7 +68,7 @@ def accuracy_of(parts: Sequence[Labelled], size: int) -> float:
 
 
 def read_word_by_word(texts: Labelled, readers: Mapping[str, Reader]) -> Labelled:
-    """Put the likeliest input in place of each released word: costs no privacy."""
+    """Put the most likely input in place of each released word: costs no privacy."""
     return texts.with_words(readers[ALONE].guesses(texts.flat, ends_of(texts)))
 
 

@@ -14,12 +14,13 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import LawUnknownError
 from mondegreen.files import read_lines
 from mondegreen.mechanisms.base import State
-from mondegreen.scores.corpus import CorpusScorer
+from mondegreen.scores.corpus import CorpusScorer, sentence_cosines
 from mondegreen.scores.deniability import compute_expected_distinct
 from mondegreen.text.detokenizer import Detokenizer
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 from mondegreen_experiments.bench import Bench, Labelled
+from mondegreen_experiments.choices import sentence_model
 from mondegreen_experiments.recipe import Measured
 from mondegreen_experiments.releases import repeated
 
@@ -103,22 +104,27 @@ def beside(
     """Scores of releases beside their originals, in per cent; None is no release.
 
     ``pp``: words that changed, unknown ones too; ``cs``: cosine of the mean vectors of
-    a text and its release; ``low``: the thousand rarest words of the originals, ties in
-    alphabetical order, that come up anywhere in the release; ``rare_unchanged``:
-    occurrences of these that came out as they were; ``english``: words of NLTK's list,
-    0 where they are not asked for.
+    a text and its release, or of a sentence model that was named; ``low``: the thousand
+    rarest words of the originals, ties in alphabetical order, that come up anywhere in
+    the release; ``rare_unchanged``: occurrences of these that came out as they were;
+    ``english``: words of NLTK's list, 0 where they are not asked for.
     """
     space = bench.space(SPACE)
     scorer = CorpusScorer(space, english=_english(bench) if english else None)
-    printer = Detokenizer(space.words)
+    printer, model = Detokenizer(space.words), sentence_model(bench.choices)
+    likeness: list[float] = []
     for written, release in zip(originals, releases, strict=True):
         texts = written.texts
         printed = release and printer.join(written.tokens, release.flat)
         scorer.add(texts, printed or texts)
+        if model is not None:
+            released = [each or "" for each in printed or texts]
+            likeness += sentence_cosines(texts, released, model).tolist()
     scores = scorer.scores()
+    cosine = float(np.nanmean(likeness)) if likeness else scores.text_cosine or 0.0
     return {
         "pp": scores.pp or 0.0,
-        "cs": 100 * max(scores.text_cosine or 0.0, 0.0),
+        "cs": 100 * max(cosine, 0.0),
         "low": scores.low or 0.0,
         "rare_unchanged": scores.rare_unchanged or 0.0,
         "english": scores.english_release or 0.0,

@@ -28,15 +28,23 @@ Build: TypeAlias = Callable[[int], nn.Module]
 class BagOfNgrams(nn.Module):
     """The mean of vectors of words and of pairs of words (fastText, Joulin 2017).
 
-    Pairs are hashed into ``buckets``.
+    Pairs are hashed into ``buckets``. ``sparse`` gradients touch the vectors of a batch
+    alone.
     """
 
     def __init__(
-        self, size: int, classes: int, dim: int = 64, buckets: int = 1 << 16
+        self,
+        size: int,
+        classes: int,
+        dim: int = 64,
+        buckets: int = 1 << 16,
+        sparse: bool = False,
     ) -> None:
         super().__init__()
         self.size, self.buckets = size, buckets
-        self.vectors = nn.Embedding(size + 1 + buckets, dim, padding_idx=PAD)
+        self.vectors = nn.Embedding(
+            size + 1 + buckets, dim, padding_idx=PAD, sparse=sparse
+        )
         self.out = nn.Linear(dim, classes)
 
     def forward(self, words: torch.Tensor) -> torch.Tensor:
@@ -106,5 +114,5 @@ def fitted(
 
 
 def accuracy(told: Floats, texts: Labelled) -> float:
-    """The share of texts whose likeliest class is the true one."""
+    """The share of texts whose most likely class is the true one."""
     return float((told.argmax(axis=1) == texts.labels).mean())

@@ -64,6 +64,9 @@ class Learner:
     models, shadows : int
         Models that an adversary trains for the likelihood ratio, an even number, and
         for Shokri's attack.
+    sparse : int
+        1 to update only the vectors of the words of a batch (lazy Adam), which is much
+        faster where there are many words; else 0.
     """
 
     size: int
@@ -71,6 +74,7 @@ class Learner:
     epochs: int
     models: int
     shadows: int
+    sparse: int = 0
 
     def model(self, texts: Labelled, rng: Generator) -> Tell:
         """Train on texts as they are given; the model tells classes of others."""
@@ -78,7 +82,9 @@ class Learner:
         return fitted(self._built, texts, None, int(rng.integers(1 << 31)), training)
 
     def _built(self, classes: int) -> BagOfNgrams:
-        return BagOfNgrams(self.size, classes, dim=16, buckets=1 << 12)
+        return BagOfNgrams(
+            self.size, classes, dim=16, buckets=1 << 12, sparse=bool(self.sparse)
+        )
 
     def adversaries(
         self,

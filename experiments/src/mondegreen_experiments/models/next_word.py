@@ -34,9 +34,9 @@ def next_word_ranks(
 ) -> Callable[[Sequence[Ids]], list[Ids]]:
     """Train on texts of words below ``size``; the result tells ranks of true words.
 
-    It gives, for each text that is asked, the rank of each word but the first among
-    all words by their scores behind the words before it: 0 is the likeliest. All
-    epochs are trained. The same seed gives the same model.
+    It gives, for each text that is asked, the rank of each word but the first among all
+    words by their scores behind the words before it: 0 is the most likely. All epochs
+    are trained. The same seed gives the same model.
     """
     with repeatable(seed) as device:
         model = NextWord(size, dim).to(device)

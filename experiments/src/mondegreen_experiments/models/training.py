@@ -76,13 +76,28 @@ def train(
     epoch. Call within :func:`repeatable`.
     """
     model.to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=training.rate)
+    optimizers = _optimizers(model, training.rate)
     return until_no_better(
         model,
         training,
-        lambda: _epoch(model, optimizer, train, training, device),
+        lambda: _epoch(model, optimizers, train, training, device),
         None if valid is None else lambda: _loss(model, valid, training, device),
     )
+
+
+def _optimizers(model: nn.Module, rate: float) -> list[torch.optim.Optimizer]:
+    """Adam; for vectors with sparse gradients its lazy form, which needs these."""
+    sparse = {
+        id(each.weight)
+        for each in model.modules()
+        if isinstance(each, nn.Embedding) and each.sparse
+    }
+    few = [p for p in model.parameters() if id(p) not in sparse]
+    many = [p for p in model.parameters() if id(p) in sparse]
+    found: list[torch.optim.Optimizer] = [torch.optim.Adam(few, lr=rate)]
+    if many:
+        found.append(torch.optim.SparseAdam(many, lr=rate))
+    return found
 
 
 def until_no_better(
@@ -113,7 +128,7 @@ def until_no_better(
 
 def _epoch(
     model: nn.Module,
-    optimizer: torch.optim.Optimizer,
+    optimizers: Sequence[torch.optim.Optimizer],
     train: Labelled,
     training: Training,
     device: torch.device,
@@ -125,9 +140,11 @@ def _epoch(
         rows = order[part]
         said = model(_batch(train, rows, training, device))
         loss = loss_of(said, torch.from_numpy(train.labels[rows]).to(device))
-        optimizer.zero_grad()
+        for each in optimizers:
+            each.zero_grad()
         loss.backward()
-        optimizer.step()
+        for each in optimizers:
+            each.step()
 
 
 def probabilities(

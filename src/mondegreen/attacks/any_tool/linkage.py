@@ -26,7 +26,10 @@ _RUN: Final = 3  # gaps between words that are looked at together
 
 
 def link(rows: Sequence[Row]) -> Attack | None:
-    """Link releases to their originals by words, by structure and by lengths.
+    """Link releases to their originals by words, structure, lengths and times.
+
+    Times are compared where both sides have some: the original with the nearest time is
+    taken, and a release without a time fits every original.
 
     ``value`` is the success by words; ``by`` holds every way, and ``strongest`` names
     the best one. None for fewer than two texts.
@@ -44,6 +47,10 @@ def link(rows: Sequence[Row]) -> Attack | None:
         ),
         _by_lengths(rows),
     ]
+    if any(row.time is not None for row in rows) and any(
+        row.released_time is not None for row in rows
+    ):
+        found.append(_by_times(rows))
     best = max(found, key=lambda way: way["value"])
     words = found[0]
     return Attack(
@@ -153,6 +160,19 @@ def _by_lengths(rows: Sequence[Row]) -> dict[str, Any]:
     for index, row in enumerate(rows):
         hits[index] = _share(-np.abs(counts - len(row.released.keys)), index)
     return _sum_up("number of words", hits)
+
+
+def _by_times(rows: Sequence[Row]) -> dict[str, Any]:
+    """Take the original whose time is nearest; one without a time is farthest."""
+    own = [row.time for row in rows]
+    times = np.array([np.inf if time is None else time for time in own])
+    hits = np.zeros(len(rows))
+    for index, row in enumerate(rows):
+        scores = np.zeros(len(rows))
+        if row.released_time is not None:
+            scores = -np.abs(times - row.released_time)
+        hits[index] = _share(scores, index)
+    return _sum_up("time", hits)
 
 
 def _share(scores: Floats, own: int) -> float:

@@ -42,7 +42,7 @@ from mondegreen.text.tokenizer import tokenize
 
 _CANDIDATES: Final = 2048
 _PLACES: Final = 3000
-"""Hidden words that are guessed at most: some 15 seconds of work."""
+"""Maximum number of hidden words to guess: about 15 seconds of work."""
 
 _STRENGTHS: Final = (0.0, 6.0, 12.0, 20.0)
 """Weights of likeness that are tried for replaced words, in nats."""

@@ -30,6 +30,8 @@ class Given(NamedTuple):
     release: str  # empty where it was withheld
     annotations: Sequence[Annotation] | None = None
     label: str | None = None
+    time: float | None = None  # of the original, in seconds
+    released_time: float | None = None
 
 
 @final
@@ -59,6 +61,8 @@ class Row:
         The place of the counterpart of each word, or ``GONE``.
     fate : list of int
         ``STANDS``, ``MOVED``, ``REPLACED``, ``MASKED`` or ``DELETED``.
+    time, released_time : float or None, seconds
+        When the original and the release say that they were written.
     units : list of Unit
         Annotated spans if there are any annotations; else the sensitive words.
     """
@@ -72,6 +76,8 @@ class Row:
     fate: list[int]
     units: list[Unit]
     label: str | None = field(default=None)
+    time: float | None = None
+    released_time: float | None = None
 
     def is_left(self, unit: Unit) -> bool:
         """Whether all words of a unit can be read in the release."""
@@ -122,6 +128,8 @@ def _row(given: Given, classes: list[str]) -> Row:
         fate,
         units,
         given.label,
+        given.time,
+        given.released_time,
     )
 
 

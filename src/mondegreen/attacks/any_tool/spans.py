@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 _STARTS: Final = ("start", "start_char", "begin", "start_offset")
 _ENDS: Final = ("end", "end_char", "stop", "end_offset")
 _KINDS: Final = ("entity_type", "label", "kind", "type", "entity_group", "entity")
 _LISTS: Final = ("entities", "ents", "spans", "results", "items", "label")
+
+_LONGEST_KIND: Final = 64
 
 
 class Annotation(NamedTuple):
@@ -65,15 +67,108 @@ def read_spans(field: Any, text: str) -> list[Annotation]:
         try:
             field = json.loads(given)
         except ValueError:
-            raise SpanError("it is no valid JSON") from None
+            raise SpanError("it is not valid JSON") from None
     if isinstance(field, Mapping):
         field = next((field[name] for name in _LISTS if name in field), None)
     if field is None:
         return []
     if isinstance(field, str) or not isinstance(field, Sequence):
-        raise SpanError("it is no list of spans")
+        raise SpanError("it is not a list of spans")
     found = {_annotation(each, len(text)) for each in field}
     return sorted(found)
+
+
+Move: TypeAlias = Callable[[Sequence[Annotation]], Sequence[Annotation | None]]
+"""From spans of an original to those of its release; None for one that has none."""
+
+
+def move_spans(field: Any, text: str, move: Move) -> Any:
+    """Write the spans of a release in the form that the spans of its original have.
+
+    Each span keeps its start, its end and its kind, and nothing else: a score or a
+    copy of the text would disclose more. Spans come in order.
+
+    Parameters
+    ----------
+    field : str, list, mapping or None
+        As of :func:`read_spans`, but for lines of CoNLL.
+    text : str
+        The original.
+    move : callable
+        See :data:`Move`; such as a use of :meth:`mondegreen.Release.remap`.
+
+    Returns
+    -------
+    str, list, mapping or None
+        JSON text where ``field`` is a string.
+
+    Raises
+    ------
+    SpanError
+        As of :func:`read_spans`; for lines of CoNLL; and for a kind of more than 64
+        characters, which is no kind.
+
+    Examples
+    --------
+    >>> field = {"ents": [{"start": 5, "end": 8, "label": "PER", "text": "Ann"}]}
+    >>> shift = lambda spans: [span._replace(end=span.end + 4) for span in spans]
+    >>> move_spans(field, "I am Ann.", shift)
+    {'ents': [{'start': 5, 'end': 12, 'label': 'PER'}]}
+    """
+    if isinstance(field, str):
+        return _move_text(field, text, move)
+    if field is None:
+        return None
+    if isinstance(field, Mapping):
+        name = next((each for each in _LISTS if each in field), None)
+        if name is None:
+            raise SpanError("it is an object without a list of spans")
+        return {name: move_spans(field[name], text, move)}
+    spans = read_spans(field, text)
+    if any(len(span.kind) > _LONGEST_KIND for span in spans):
+        raise SpanError(f"a kind has more than {_LONGEST_KIND} characters")
+    if not spans:
+        return []
+    form = _Form.of(field[0])
+    moved = (span for span in move(spans) if span is not None)
+    return [form.write(span) for span in sorted(moved)]
+
+
+def _move_text(field: str, text: str, move: Move) -> str:
+    """Move spans that are written as JSON."""
+    given = field.strip()
+    if not given:
+        return field
+    if given[0] not in "[{":
+        raise SpanError("lines of CoNLL have no offsets to move")
+    try:
+        loaded = json.loads(given)
+    except ValueError:
+        raise SpanError("it is no valid JSON") from None
+    return json.dumps(move_spans(loaded, text, move), ensure_ascii=False)
+
+
+class _Form(NamedTuple):
+    """How a span is written: the names of its fields, or None for a list."""
+
+    names: tuple[str, str] | None
+    kind: str | None  # the name of the kind; of a list, whether there is one
+
+    @classmethod
+    def of(cls, span: Any) -> _Form:
+        if isinstance(span, Mapping):
+            start, end, kind = (
+                next((name for name in names if name in span), None)
+                for names in (_STARTS, _ENDS, _KINDS)
+            )
+            return cls((str(start), str(end)), kind)
+        return cls(None, "kind" if len(span) > 2 else None)
+
+    def write(self, span: Annotation) -> Any:
+        if self.names is None:
+            return list(span if self.kind else span[:2])
+        offsets = dict(zip(self.names, span[:2], strict=True))
+        return offsets | ({self.kind: span.kind} if self.kind else {})
 
 
 def _annotation(given: Any, length: int) -> Annotation:
@@ -86,9 +181,9 @@ def _annotation(given: Any, length: int) -> Annotation:
     else:
         raise SpanError("a span is neither [start, end, kind] nor an object")
     if type(start) is not int or type(end) is not int:
-        raise SpanError("a span has no whole numbers for its start and end")
+        raise SpanError("the start and end of a span must be whole numbers")
     if not 0 <= start < end <= length:
-        raise SpanError("a span is empty or goes beyond its text")
+        raise SpanError("a span is empty or ends after its text")
     return Annotation(start, end, "unit" if kind is None else str(kind))
 
 

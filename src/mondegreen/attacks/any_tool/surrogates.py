@@ -146,7 +146,7 @@ def _solve(
 ) -> int:
     """Find the word that fits all contexts of a surrogate best; -1 if none does.
 
-    ``share`` of all places is looked at, so that many occurrences are expected.
+    The count uses a ``share`` of all places, so it expects that many occurrences.
     """
     totals: dict[int, float] = defaultdict(float)
     some = group[:_CONTEXTS]

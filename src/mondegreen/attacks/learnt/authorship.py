@@ -13,17 +13,19 @@ from mondegreen.arrays import Ids
 
 
 def counts(texts: Sequence[Ids], size: int) -> Any:
-    """Count words of texts: a sparse matrix, (texts, size)."""
+    """Count words of texts: a sparse matrix, (texts, size), each word once in a row."""
     ends = np.cumsum([0, *map(len, texts)])
     flat = np.concatenate([np.empty(0, np.int32), *texts])
     values = np.ones(len(flat))
-    return sparse.csr_matrix((values, flat, ends), shape=(len(texts), size))
+    found = sparse.csr_matrix((values, flat, ends), shape=(len(texts), size))
+    found.sum_duplicates()  # or the logarithm of a count would be taken of each repeat
+    return found
 
 
 def guess_authors(
     known: Sequence[Ids], authors: NDArray[np.int64], asked: Sequence[Ids], size: int
 ) -> NDArray[np.int64]:
-    """Name the likeliest author of each text, by TF-IDF and logistic regression.
+    """Name the most likely author of each text, by TF-IDF and logistic regression.
 
     An adversary who knows the mechanism learns from releases of the known texts
     (adaptive); one who does not, from the texts themselves. Needs scikit-learn.

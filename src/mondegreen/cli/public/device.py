@@ -12,17 +12,17 @@ from mondegreen.cli.options import option
 from mondegreen.cli.render import echo_facts, shower
 from mondegreen.errors import ConfigurationError, SpaceError
 
-DEVICE: Final = option("For the client in JavaScript: the only form there is.")
+DEVICE: Final = option("Write for the JavaScript client, the only format.")
 
 OUTPUT: Final = option(
-    "Artifact to write; by custom its name ends with .mdg.",
+    "Artifact to write. The name should end with .mdg.",
     "-o --output",
     type=click.Path(dir_okay=False, path_type=Path),
 )
 
 EPSILONS: Final = option(
-    "Privacy budget, as for mondegreen privatize. Repeatable: a device can choose "
-    "among them.",
+    "Privacy budget, as for mondegreen privatize. Repeatable: the device can choose "
+    "among the values.",
     "-e --epsilon NUMBER",
     type=float,
     multiple=True,
@@ -48,7 +48,7 @@ def write_artifact(
     from mondegreen.space.store import refuse_existing
 
     if not device:
-        raise ConfigurationError("say for whom: --device is the only form there is")
+        raise ConfigurationError("add --device, the only format")
     refuse_existing(output, force=force)
     show = shower(quiet)
     data = build(lambda epsilon: show(f"epsilon {epsilon:g}"))

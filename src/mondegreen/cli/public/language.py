@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mondegreen.mechanisms.base import State
 
 _OUTPUT: Final = option(
-    "Model to write; by custom its name ends with .lm.",
+    "Model to write. The name should end with .lm.",
     "-o --output",
     type=click.Path(dir_okay=False, path_type=Path),
 )
@@ -39,9 +39,9 @@ _DRAWS: Final = (
 
 @click.group()
 def language() -> None:
-    """Manage public language models, by which releases are made readable.
+    """Manage public language models, which make releases readable.
 
-    A model says how likely a word is behind the two words before it.
+    A model gives the probability of a word after the two words before it.
 
     Example: mondegreen language list
     """
@@ -49,7 +49,7 @@ def language() -> None:
 
 @command(name="list")
 def list_languages(as_json: bool = options.JSON) -> None:
-    """List the language models that can be named.
+    """List the installed language models.
 
     Example: mondegreen language list --json
     """
@@ -67,7 +67,7 @@ def list_languages(as_json: bool = options.JSON) -> None:
 def info(
     name: LanguageName = argument(default="english"), as_json: bool = options.JSON
 ) -> None:
-    """Describe a language model, given by NAME or path; its digest is checked.
+    """Describe a language model and check its digest.
 
     Example: mondegreen language info english
     """
@@ -83,19 +83,19 @@ def build(
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     least: int = option(
-        "Leave out words, pairs and triples that occur fewer times.", default=1
+        "Drop words, pairs and triples that occur fewer than N times.", default=1
     ),
     space: options.SpaceName = options.SPACE,
-    source: tuple[str, ...] = option("Where the texts are from. Repeatable.", "TEXT"),
-    licence: tuple[str, ...] = option("What they are licensed under.", "TEXT"),
+    source: tuple[str, ...] = option("Source of the texts. Repeatable.", "TEXT"),
+    licence: tuple[str, ...] = option("License of the texts.", "TEXT"),
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,
     as_json: bool = options.JSON,
 ) -> None:
     """Build a language model from the texts of PUBLIC files.
 
-    It is over the words of a space. The texts must be public: a model of private texts
-    would carry them into every release that is decoded with it.
+    The model covers the words of a space. The texts must be public: a model of private
+    texts carries them into every release that it reads.
 
     Example: mondegreen language build news.csv --column text -o news.lm --least 2
     """
@@ -120,7 +120,7 @@ def mix(
     first: LanguageName = argument(),
     second: LanguageName = argument(),
     held: File = option(
-        "PUBLIC texts that neither was built from: the weight is found on them.",
+        "PUBLIC texts that neither model was built from. They choose the weight.",
         "--on HELD",
     ),
     output: Path = _OUTPUT,
@@ -133,8 +133,8 @@ def mix(
 ) -> None:
     """Mix two language models, given by name or path, over the words of one space.
 
-    The weight is the one under which the texts of HELD are likeliest. Shows the
-    perplexities on HELD, among how many words a model hesitates: smaller is better.
+    The texts of HELD choose the weight: the one that makes them most likely. The
+    command prints the perplexities on HELD. Smaller is better.
 
     Example: mondegreen language mix english news.lm --on held.csv -o mine.lm
     """
@@ -177,15 +177,15 @@ def adapt(
     quiet: bool = options.QUIET,
     as_json: bool = options.JSON,
 ) -> None:
-    """Let a public model learn from RELEASE (domain adaptation), to read it better.
+    """Adapt a public language model to the texts of RELEASE.
 
-    RELEASE was drawn with this setting, by --read none --structure keep. It is
-    guessed, what is guessed three times or more is counted, and mixed into the model
-    by the weight that makes a held-back part of RELEASE likeliest. The law is public,
-    so this is post-processing and costs no epsilon. It can only know what it is given:
-    give it a release, never an original, which the model would carry into what it
-    reads. Refused is a file with more than one word in a hundred outside the space, or
-    whose own guarantee names another setting, a reading, or a seed.
+    RELEASE must come from this setting, with --read none --structure keep. The command
+    guesses the originals, counts what it guesses three times or more, and mixes the
+    counts into the model. A held-out part of RELEASE chooses the weight. The law is
+    public, so this is post-processing and costs no epsilon. Give it a release, never an
+    original: the model would carry private words into its output. Files with more than
+    1 % unknown words are rejected, and so are files whose guarantee names another
+    setting, a reading, or a seed.
 
     \b
     mondegreen privatize mine.csv -o raw.csv --column text --policy all --epsilon 10
@@ -203,9 +203,8 @@ def adapt(
     _check_output(output, [release], force=force)
     if (policy := settings.resolve().policy) != "all":
         raise ConfigurationError(
-            f"a release of policy {policy!r} is not read, so there is nothing to "
-            "adapt: name the mechanism on a space that made RELEASE, or add "
-            "--policy all"
+            f"a release under policy {policy!r} needs no language model. Name the "
+            "mechanism on a space that made RELEASE, or add --policy all"
         )
     mechanism = build_mechanism(settings)
     options.check_proved(mechanism, allow_unproved=settings.allow_unproved)

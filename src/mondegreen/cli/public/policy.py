@@ -112,9 +112,9 @@ def show(
 ) -> None:
     """Show what a policy does with each WORD, as spelled.
 
-    Is it ordinary, or of which class, how many words does it hide among, and which
-    words may be printed? Capital letters and digits matter. A WORD may hold several,
-    such as an e-mail address. Nothing is read but the public policy.
+    Print its class, the number of words it hides among, and examples of outputs.
+    Capital letters and digits matter. A WORD may consist of several, such as an e-mail
+    address. The command reads the public policy only.
 
     \b
     mondegreen policy show diabetes May "anna@example.org" "+49 170 5551234"
@@ -126,7 +126,7 @@ def show(
     found = [each for word in words for each in view.words(word)]
     if not found:
         raise ConfigurationError(
-            "no word is given: punctuation, and amounts under --numbers plain, pass "
+            "no WORD given. Punctuation, and amounts under --numbers plain, pass "
             "unchanged"
         )
     if as_json:
@@ -178,13 +178,13 @@ def diff(
 def build(
     sources: tuple[File, ...] = argument(nargs=-1, required=True, metavar="SOURCE..."),
     output: Path = option(
-        "File of the policy, such as my.policy.",
+        "Policy file to write, such as my.policy.",
         "-o --output FILE",
         required=True,
         type=click.Path(path_type=Path),
     ),
     base: Literal["english", "none"] = option(
-        "english: add to the lists of the package; none: use SOURCE alone."
+        "english: add to the lists of the package. none: use SOURCE alone."
     ),
     like: Literal["sensitive", "names"] = option(
         "Show the classes that this policy shows, with --base english."
@@ -205,10 +205,10 @@ def build(
 ) -> None:
     """Build a policy file from PUBLIC lists of words.
 
-    SOURCE is UTF-8 text. A heading such as [ordinary], [health] or [health p] (class,
-    and p for plurals, b for verbs) stands before its words; # begins a comment. Words
-    of SOURCE leave the lists of the base. A list that is made from private texts
-    discloses what they hold.
+    SOURCE is UTF-8 text. A heading stands before its words: [ordinary], a class such as
+    [health], or [health p] for plurals and [health b] for verbs. # begins a comment.
+    Words of SOURCE are removed from the lists of the base. A list made from private
+    texts discloses what they hold.
 
     \b
     mondegreen policy build terms.txt -o my.policy --license CC0-1.0
@@ -220,7 +220,7 @@ def build(
     from mondegreen.policy.policy_file import build_policy_file, check_policy_file
 
     if output.exists() and not force:
-        raise DataError(f"{output}: exists; use --force to replace it")
+        raise DataError(f"{output}: exists already; --force overwrites it")
     lexicon = load_lexicon() if base == "english" else None
     inherited = list_opened(like).intersection(lexicon.classes if lexicon else ())
     data = build_policy_file(

@@ -26,7 +26,7 @@ def export(
     output: Path = OUTPUT,
     epsilons: tuple[float, ...] = EPSILONS,
     mechanism: Literal["urr", "krr"] = option(
-        "urr, which shows ordinary words; krr replaces some of them, too.",
+        "urr shows ordinary words. krr replaces some of them too.",
         "-m --mechanism",
         default=DEFAULT_MECHANISM,
     ),
@@ -37,13 +37,13 @@ def export(
     quiet: bool = options.QUIET,
     as_json: bool = options.JSON,
 ) -> None:
-    """Write what a browser needs to privatize texts before they leave it.
+    """Write the file that a browser needs to privatize texts.
 
-    The artifact holds the words and groups of the policy, the integers of the law, the
-    guarantee and the tables of Unicode. Options of the policy are resolved into it. A
-    device with the key of a record repeats the release of mondegreen privatize, byte
-    for byte. Its digest, the last 32 bytes, is printed: give it to the client, which
-    then rejects any other artifact.
+    The artifact holds the words and groups of the policy, the probabilities as
+    integers, the guarantee and the Unicode tables. A device with the key of a record
+    repeats the release of mondegreen privatize, byte for byte. The command prints the
+    digest of the artifact, its last 32 bytes. Give it to the client, which then rejects
+    any other artifact.
 
     \b
     mondegreen policy export --device -o sensitive.mdg --epsilon 12

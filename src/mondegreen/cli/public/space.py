@@ -28,7 +28,7 @@ _SHOWN: Final = 24  # words of a node that are listed
 
 @click.group()
 def space() -> None:
-    """Manage the public spaces that words are drawn from.
+    """Manage the public spaces of words.
 
     A space is a vocabulary with a vector for every word.
 
@@ -65,7 +65,7 @@ def info(
     branch: str | None = option("Show the word tree around a word.", "WORD"),
     as_json: bool = JSON,
 ) -> None:
-    """Describe a space, given by NAME or path; its digest is checked.
+    """Describe a space and check its digest.
 
     Example: mondegreen space info glove-840b-34k --branch doctor
     """
@@ -83,13 +83,13 @@ def info(
 @command()
 def verify(
     names: tuple[SpaceName, ...] = argument(nargs=-1, required=True),
-    digest: str | None = option("The digest the space must have."),
-    deep: bool = option("Nothing more: it always measures."),
+    digest: str | None = option("Digest that the space must have."),
+    deep: bool = option("No effect: the command always measures."),
     as_json: bool = JSON,
 ) -> None:
-    """Check spaces, given by NAME or path, and measure all their distances again.
+    """Check spaces and measure all their distances again.
 
-    Some ten seconds for 34,000 words.
+    This takes about ten seconds for 34,000 words.
 
     Example: mondegreen space verify glove-840b-34k
     """

@@ -25,12 +25,12 @@ Form = Literal["glove", "word2vec", "word2vec-binary", "fasttext", "npy"]
 _FEWEST = click.IntRange(1, 10_000)
 
 _OUTPUT = option(
-    "Space to write; by custom its name ends with .safetensors.",
+    "Space to write. The name should end with .safetensors.",
     "-o --output",
     type=click.Path(dir_okay=False, path_type=Path),
 )
 _DTYPE = option(
-    "Type of the coordinates.  [default: float32; float16 where the input is]"
+    "Type of the coordinates.  [default: that of the input, float16 or float32]"
 )
 
 
@@ -41,23 +41,23 @@ def build(
     name: str | None = option("[default: the name of OUTPUT without its suffix]"),
     form: Form | None = option("[default: found in the file]", "--format"),
     words: Path | None = option(
-        "Keep only the words of this file, one a line. For .npy without --word-list: "
-        "the word of every row."
+        "Keep only the words of this file, one per line. For .npy without "
+        "--word-list: the word of each row."
     ),
     word_list: Path | None = option(
-        "For .npy: the word of every row.  [default: X.words.txt beside X.npy]"
+        "For .npy: file with the word of each row.  [default: X.words.txt beside X.npy]"
     ),
-    limit: int | None = option("Keep the first so many words."),
+    limit: int | None = option("Keep the first N words."),
     about: tuple[str, ...] = option(
-        "A fact to store with the space, such as licence=CC0-1.0. Repeatable.",
+        "Fact to store with the space, such as licence=CC0-1.0. Repeatable.",
         "KEY=VALUE",
     ),
     metric: Literal["euclidean", "poincare"] = option(
-        "Distance between vectors; poincare for points of the Poincaré ball."
+        "Distance between vectors. poincare: points of the Poincaré ball."
     ),
     dtype: Dtype | None = _DTYPE,
     skip_bad: bool = option("Drop and count bad rows instead of stopping."),
-    allow_nbsp: bool = option("Keep words that hold a no-break space."),
+    allow_nbsp: bool = option("Keep words with a no-break space."),
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,
     as_json: bool = options.JSON,
@@ -88,8 +88,7 @@ def build(
 def fetch(
     name: str = argument(),
     limit: int = option(
-        "Keep the first, most frequent, so many words; 0 keeps all. Time grows with "
-        "the square.",
+        "Keep the N most frequent words. 0: all. Time grows with the square of N.",
         default=100_000,
         type=click.IntRange(0),
     ),
@@ -102,7 +101,7 @@ def fetch(
     """Download a public space by NAME, and build it into the cache.
 
     Bad rows of the published file are dropped and counted. An interrupted download
-    goes on where it stopped.
+    continues where it stopped.
 
     Example: mondegreen space fetch glove-6b-50d
     """
@@ -206,13 +205,16 @@ def binarize(
     space: options.SpaceName = argument(),
     output: Path = _OUTPUT,
     bits: int = option(
-        "Length of a code, a multiple of 8.", default=256, type=click.IntRange(8, 4096)
+        "Length of a code in bits, a multiple of 8.",
+        default=256,
+        type=click.IntRange(8, 4096),
     ),
     method: Literal["tissier", "hyperplane"] = option(
-        "Near-lossless binarization, trained; or random hyperplanes.", default="tissier"
+        "tissier: trained, near-lossless. hyperplane: random hyperplanes.",
+        default="tissier",
     ),
     codes_only: bool = option(
-        "Leave the vectors out: a small file that binary mechanisms alone accept."
+        "Omit the vectors. Only binary mechanisms accept this smaller file."
     ),
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,
@@ -220,8 +222,7 @@ def binarize(
 ) -> None:
     """Make a binary code for every word of SPACE, given by name or path.
 
-    Codes are learned from the vectors of the space, which are public, and from
-    nothing else.
+    The codes are learned from the public vectors of the space only.
 
     Example: mondegreen space binarize glove-840b-34k -o small.safetensors --codes-only
     """
@@ -248,23 +249,26 @@ def binarize(
 def tree(
     space: options.SpaceName = argument(),
     output: Path = _OUTPUT,
-    leaf: int = option("Fewest words of a group.", default=22, type=_FEWEST),
-    branch: int = option("Fewest groups of a branch.", default=16, type=_FEWEST),
+    leaf: int = option("Minimum number of words in a group.", default=22, type=_FEWEST),
+    branch: int = option(
+        "Minimum number of groups in a branch.", default=16, type=_FEWEST
+    ),
     wordnet: Path | None = option(
-        "Folder of a WordNet 3 database: groups keep part of speech and inflection.",
+        "Folder of a WordNet 3 database. Groups then keep part of speech and "
+        "inflection.",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
     ),
     opposites: Path | None = option(
-        "Pairs of words, two a line, that should not share a group."
+        "Pairs of words that should not share a group, one pair per line."
     ),
     frequency: float = option(
-        "Weight of frequency; above 0 only where the words of SPACE are in falling "
-        "order of a public frequency.",
+        "Weight of frequency. Above 0, the words of SPACE must be sorted by a public "
+        "frequency, most frequent first.",
         default=0.0,
         type=click.FloatRange(0, 100),
     ),
     contrast: float = option(
-        "Weight of the directions in which opposites differ most.",
+        "Weight of the directions that separate opposites.",
         default=0.7,
         type=click.FloatRange(0, 100),
     ),
@@ -274,8 +278,8 @@ def tree(
 ) -> None:
     """Build a word tree for SPACE, given by name or path, and save both.
 
-    Groups, branches and classes are made from the vectors of the space and the lists
-    given here, all of them public, and from nothing else. WordNet gives opposites too.
+    The command uses only the vectors of the space and the lists that you give, which
+    must be public. WordNet gives opposites too.
 
     Example: mondegreen space tree vectors.safetensors -o tree.safetensors --leaf 22
     """

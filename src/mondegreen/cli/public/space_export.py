@@ -24,18 +24,19 @@ def export(
     output: Path = OUTPUT,
     epsilons: tuple[float, ...] = EPSILONS,
     mechanism: Literal["tree", "brr"] = option(
-        "tree, or brr for codes and the nearest of them.", "-m --mechanism"
+        "tree: the word tree. brr: binary codes.", "-m --mechanism"
     ),
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,
     as_json: bool = options.JSON,
 ) -> None:
-    """Write what a browser needs to replace every word of texts before they leave it.
+    """Write the file that a browser needs to replace every word.
 
-    The words, the law of each epsilon in integers, and the tables of Unicode: a device
-    that has the key of a record repeats the release of mondegreen privatize --read
-    none, byte for byte. Its digest, the last 32 bytes, is printed: give it to the
-    client, which refuses any other artifact. For policies: mondegreen policy export.
+    The artifact holds the words, the probabilities for each epsilon as integers, and
+    the Unicode tables. A device with the key of a record repeats the release of
+    mondegreen privatize --read none, byte for byte. The command prints the digest of
+    the artifact, its last 32 bytes. Give it to the client, which then rejects any other
+    artifact. For policies: mondegreen policy export.
 
     Example: mondegreen space export --device -o tree.mdg --epsilon 10 --epsilon 8
     """

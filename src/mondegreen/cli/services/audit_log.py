@@ -24,13 +24,13 @@ def audit_log() -> None:
 def verify_log(
     log: File = argument(),
     noted: str | None = option(
-        "A hash of the log that you noted earlier, which must still be in it: lines "
-        "that are missing at the end show in no other way.",
+        "Hash that you noted earlier. It must still be in the log. Only this shows "
+        "that lines at the end are missing.",
         "--noted HASH",
     ),
     as_json: bool = options.JSON,
 ) -> None:
-    """Check that no line was changed, removed or put in.
+    """Check that no line was changed, removed or inserted.
 
     Prints the last hash. Note it where those who write the log cannot change it.
 

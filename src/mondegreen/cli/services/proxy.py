@@ -45,16 +45,16 @@ def proxy(
     ),
     settings: Settings = options.settings(without=["allow_unproved", "epsilon"]),
     epsilon: float | None = option(
-        "Privacy budget, which has no default. If it is left out, --restore holds, and "
-        "the kind of each sensitive word is disclosed.",
+        "Privacy budget, in nats. There is no default. Without it --restore applies, "
+        "and the kind of each sensitive word is disclosed.",
         "-e --epsilon NUMBER",
         default=None,
     ),
     restore: bool = option(
-        "Give each sensitive word one surrogate throughout a conversation, and put the "
-        "originals back into answers. Ordinary words pass unchanged. Answers name the "
-        "conversation in the header x-mondegreen-conversation; send it back with the "
-        "next request. Holds without --epsilon too."
+        "Give each sensitive word one surrogate throughout a conversation, and put "
+        "the originals back into answers. Ordinary words pass unchanged. Answers name "
+        "the conversation in the header x-mondegreen-conversation. Send that header "
+        "with the next request. Applies without --epsilon too."
     ),
     detect: Literal["none", "presidio"] = option(
         "Let a detector read each text first; what it finds is replaced by words of "
@@ -75,21 +75,21 @@ def proxy(
         "alone, with --restore and a loopback --host."
     ),
     in_links: bool = option(
-        "Put originals into links and images of answers too. The servers that they "
-        "name then receive them.",
+        "Put originals into links and images of answers too. The servers in these "
+        "links then receive them.",
         "--restore-in-links",
     ),
     in_tools: bool = option(
         "Put originals into the arguments of tool calls too.", "--restore-in-tools"
     ),
     conversation_ttl: float = option(
-        "Time after its last request that a conversation is kept in memory.",
+        "Time to keep a conversation in memory after its last request, in seconds.",
         "--conversation-ttl SECONDS",
         default=3600.0,
     ),
     conversations: int = option(
-        "Maximum conversations in memory. A quarter of the room is for those with a "
-        "single request.",
+        "Maximum number of conversations in memory. A quarter of them are kept for "
+        "conversations with a single request.",
         "--max-conversations",
         default=10_000,
         type=click.IntRange(min=1),
@@ -97,36 +97,38 @@ def proxy(
     roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
     public: File | None = PUBLIC,
     models: tuple[str, ...] = option(
-        "A model that may be asked for. Repeatable.  [default: any, by a name without "
-        "spaces, which passes in clear]",
+        "Model that clients may use. Repeatable.  [default: any name without spaces; "
+        "it passes unchanged]",
         "--model NAME",
     ),
     key_file: File | None = option(
-        "Key of the noise, so that a conversation repeats its releases after a "
-        "restart too.  [default: a new key at each start, known to nobody]"
+        "Key file of the noise: conversations repeat their releases after a restart.  "
+        "[default: a new secret key at each start]"
     ),
     key_env: str | None = option(
-        "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
+        "Environment variable with the key, as 64 hex digits, instead of --key-file.",
+        "VARIABLE",
     ),
     fresh: bool = option(
-        "New noise in every request. The history that each turn of a conversation "
-        "repeats is released again each time, and losses ADD UP."
+        "Use new noise for every request. Each turn then releases the history of the "
+        "conversation again, and losses ADD UP."
     ),
     host: str = option("Address to listen on.", "ADDRESS", default="127.0.0.1"),
     port: int = option(
-        "0 is any free one.", default=8787, type=click.IntRange(0, 65535)
+        "Port to listen on. 0: any free port.",
+        default=8787,
+        type=click.IntRange(0, 65535),
     ),
     tls_cert: File | None = TLS_CERT,
     tls_key: File | None = TLS_KEY,
-    allow_exposed: bool = option("Listen where other machines reach, without TLS."),
+    allow_exposed: bool = option("Allow other machines to connect without TLS."),
     authority: File | None = option(
-        "Certificates that the upstream may be signed by, if not the public ones.",
+        "CA certificates for the upstream, instead of the public ones.",
         "--upstream-ca",
     ),
-    plain_http: bool = option("Permit an upstream by plain HTTP on another machine."),
+    plain_http: bool = option("Allow an upstream with plain HTTP on another machine."),
     allowed_hosts: tuple[str, ...] = option(
-        "Host name that clients use for the proxy, beside localhost and the address "
-        "it listens on. Repeatable.",
+        "Additional host name that clients use for the proxy. Repeatable.",
         "--allowed-host NAME",
     ),
     timeout: float = option(
@@ -147,28 +149,28 @@ def proxy(
     ),
     words: int = option("Maximum words of a request.", "--max-words", default=50_000),
     concurrent: int = option(
-        "Maximum requests at a time; others get status 503.",
+        "Maximum requests at a time. Others get status 503.",
         "--max-concurrent",
         default=256,
     ),
     per_address: int = PER_ADDRESS,
     dry_run: bool = option(
-        "Send nothing: show each request beside what would leave, on this terminal. "
+        "Send nothing. Show each request beside what would leave, on this terminal. "
         "Clients get an error."
     ),
     audit_log: File | None = option(
-        "Append a line for each request before it leaves: time, size, digests; no "
-        "text. See: mondegreen audit-log."
+        "Append a line for each request before it leaves, with time, size and "
+        "digests, but no text. See: mondegreen audit-log."
     ),
-    quiet: bool = option("Print warnings alone.", "-q --quiet"),
+    quiet: bool = option("Print warnings only.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
-    """Stand before a language model: what it is sent is privatized first.
+    """Privatize prompts on their way to a language model.
 
-    Clients that speak to OpenAI change their base address and nothing else. Messages
-    of users, and all else that can hold a text, are privatized; what cannot be read
-    (images, files, tools that were not declared) is refused. Answers pass unchanged,
-    or with --restore get the original words back.
+    Clients of the OpenAI API only change their base address. The proxy privatizes
+    messages and all other fields that can hold text. It rejects images, files and
+    undeclared tools. Answers pass unchanged. With --restore, the original words are put
+    back into answers.
 
     Without further options, names, places, dates, numbers and unknown words are
     replaced, and put back into answers (--policy names --restore).
@@ -278,7 +280,7 @@ def _find_restoring(
 ) -> bool:
     """Whether answers are restored: asked for, or nothing asks for noise."""
     if fresh and any(keys):
-        raise ConfigurationError("a key and --fresh exclude each other")
+        raise ConfigurationError("a key and --fresh cannot be combined")
     if restore:
         _refuse_noise(fresh, *keys)
         return True

@@ -20,28 +20,32 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 16 << 20  # bytes of a file of what is public
 HOST: Final = option(
-    "Address to listen on. One that other machines reach needs --api-keys and TLS.",
+    "Address to listen on. An address that other machines can reach needs --api-keys "
+    "and TLS.",
     default="127.0.0.1",
 )
-PORT: Final = option("0 is any free one.", default=8000, type=click.IntRange(0, 65535))
-API_KEYS: Final = option(
-    "Callers must send one of these keys, one a line, as Authorization: Bearer KEY."
+PORT: Final = option(
+    "Port to listen on. 0: any free port.", default=8000, type=click.IntRange(0, 65535)
 )
-TLS_CERT: Final = option("Certificate, in PEM, with those that sign it.")
-TLS_KEY: Final = option("Its private key, in PEM.")
+API_KEYS: Final = option(
+    "File with API keys, one per line. Callers send one as Authorization: Bearer KEY."
+)
+TLS_CERT: Final = option("Certificate chain, in PEM.")
+TLS_KEY: Final = option("Private key of the certificate, in PEM.")
 EXPOSED: Final = option(
-    "Listen where other machines reach, without API keys or without TLS."
+    "Allow other machines to connect without API keys or without TLS."
 )
 PUBLIC: Final = option(
-    "JSON list of what is PUBLIC: texts of system messages, definitions of tools, "
-    "response formats. They pass where a request holds exactly that; tools and "
-    "formats that are not in it are refused."
+    "JSON list of PUBLIC texts of system messages, tool definitions and response "
+    "formats. They pass unchanged if a request holds exactly the same. Other tools "
+    "and formats are rejected."
 )
 ROLES: Final = option(
-    "Messages of this role are PUBLIC and pass in clear. Repeatable.", "--public-role"
+    "Treat messages of this role as PUBLIC: they pass unchanged. Repeatable.",
+    "--public-role",
 )
 PER_ADDRESS: Final = option(
-    "Maximum requests at a time from one client address; others get status 429. Also "
+    "Maximum requests at a time from one client address. Others get status 429. Also "
     "the maximum of its idle or half-sent connections. 0: no limit per address.",
     "--max-per-address",
     default=128,
@@ -51,17 +55,19 @@ _NO_CONVERSATIONS: Final = (
     "Conversations are refused: each worker would keep words of its own. Use --workers "
     "1 for them."
 )
-WORKERS: Final = option("Processes that answer, one core each.", default=1)
+WORKERS: Final = option("Number of worker processes, one core each.", default=1)
 
 
 @command()
 def serve(
     settings: Settings = options.settings(),
     key_file: File | None = option(
-        "Keyed noise: the same record repeats its release. Requests need ids then."
+        "Key file for keyed noise: the same record gets the same release. Requests "
+        "then need ids."
     ),
     key_env: str | None = option(
-        "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
+        "Environment variable with the key, as 64 hex digits, instead of --key-file.",
+        "VARIABLE",
     ),
     host: str = HOST,
     port: int = PORT,
@@ -70,36 +76,38 @@ def serve(
     tls_key: File | None = TLS_KEY,
     allow_exposed: bool = EXPOSED,
     workers: int = WORKERS,
-    body: int = option("Bytes of a request.", "--max-body", default=4 << 20),
-    texts: int = option("Texts of a request.", "--max-texts", default=10_000),
-    words: int = option("Words of a text.", "--max-words", default=100_000),
+    body: int = option(
+        "Maximum request size, in bytes.", "--max-body", default=4 << 20
+    ),
+    texts: int = option("Maximum texts of a request.", "--max-texts", default=10_000),
+    words: int = option("Maximum words of a text.", "--max-words", default=100_000),
     seconds: float = option(
-        "What a request may take.",
+        "Timeout for a request, in seconds.",
         "--timeout SECONDS",
         default=30.0,
         type=click.FloatRange(min=1),
     ),
     rate: float = option(
-        "Requests a second for each API key and worker; 0: no limit.",
+        "Maximum requests per second for each API key and worker. 0: no limit.",
         default=0.0,
         type=click.FloatRange(min=0),
     ),
     concurrent: int = option(
-        "Requests at a time, for each worker; others get status 503.",
+        "Maximum requests at a time for each worker. Others get status 503.",
         "--max-concurrent",
         default=256,
     ),
     per_address: int = PER_ADDRESS,
     guardrail: bool = option(
-        "Answer LiteLLM too, at /beta/litellm_basic_guardrail_api: its requests to "
-        "language models are privatized or blocked."
+        "Serve LiteLLM too, at /beta/litellm_basic_guardrail_api: privatize or block "
+        "its requests to language models."
     ),
     public: File | None = PUBLIC,
     roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
-    quiet: bool = option("Print warnings alone.", "-q --quiet"),
+    quiet: bool = option("Print warnings only.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
-    """Privatize texts that come in over HTTP.
+    """Privatize texts over HTTP.
 
     POST /v1/privatize {"texts": [...]} answers {"texts": [...], "guarantee": {...}};
     /openapi.json describes it all. No text is logged, counted or kept, except that
@@ -139,8 +147,9 @@ def serve(
     if guardrail:
         if workers > 1 and noise is None:
             raise ConfigurationError(
-                "--guardrail with several workers needs --key-file or --key-env: each "
-                "would release the history of a conversation with noise of its own"
+                "--guardrail with several workers needs --key-file or --key-env. "
+                "Without a key, each worker would release the history of a "
+                "conversation with other noise"
             )
         declared = public_values(public)
         guard = PromptGuard(privatizer, public_roles=roles, public=declared)
@@ -155,14 +164,14 @@ def serve(
     warnings = [warning]
     if noise is not None and not keys:
         warnings.append(
-            "WARNING: noise is keyed, so that whoever may call can test guesses of a "
-            "text whose release is known: see --api-keys."
+            "WARNING: the service uses a key. A caller can test guesses of a text "
+            "whose release is known. See --api-keys."
         )
     if privatizer.state.shared_bytes:
         warnings.append(
             f"WARNING: {privatizer.mechanism.name} computes the law of a word when it "
-            "first occurs, which takes long: whoever may call can tell by the time of "
-            "an answer whether a word was sent before. The tree has no such laws."
+            "first occurs, which takes long. A caller can see from the time of an "
+            "answer whether a word was sent before. The tree has no such laws."
         )
     notes = [] if quiet or talks else [_NO_CONVERSATIONS]
     for each in filter(None, [*warnings, *notes]):
@@ -175,7 +184,7 @@ def serve(
 def _show_guard(
     guard: PromptGuard | None, preview: Preview, *, quiet: bool, verbose: bool
 ) -> None:
-    """Print what the guardrail promises, which leaves more in clear."""
+    """Print what the guardrail promises, which leaves more unchanged."""
     from mondegreen.cli.render import say, show_promise
 
     if guard is not None and not quiet:

@@ -54,7 +54,7 @@ class Custext(base.AbstractMechanism):
     Notes
     -----
     *Privacy.* Epsilon-differential privacy between words of one cluster, and nothing
-    beyond: the cluster of every word is released in clear, so two words of different
+    beyond: the cluster of every word is released unchanged, so two words of different
     clusters, near as they may be, lose infinitely much. Proof and counterexample:
     ``docs/proofs/custext.md``.
 
@@ -62,7 +62,7 @@ class Custext(base.AbstractMechanism):
     :math:`\ln(2^{48}/k)` nats are cut off, and the rate pays for rounding.
 
     *Differs from the paper.* The order of words is that of the public space, not of the
-    private corpus; unknown words, which pass in clear in the authors' code, belong to
+    private corpus; unknown words, which pass unchanged in the authors' code, belong to
     the cluster of the word nearest to them. This is the authors' "conservative"
     mapping; the other one promises nothing at all. CusText+ keeps stop words: use
     ``keep``.

@@ -1,4 +1,4 @@
-"""SanText+: frequent words mostly pass in clear (no metric privacy; to compare)."""
+"""SanText+: frequent words mostly pass unchanged (no metric privacy; to compare)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _share(default: float, help: str) -> Any:
 @final
 @dataclass(frozen=True, slots=True)
 class SantextPlus(base.AbstractMechanism):
-    r"""Privatize rare words by distance; pass most frequent words in clear.
+    r"""Privatize rare words by distance; pass most frequent words unchanged.
 
     The words are split into the sensitive ones :math:`V_S`, the rarest, and the others
     :math:`V_N`. With :math:`e(y \mid w) \propto e^{-\frac{\epsilon}{2} d(w, y)}` over
@@ -58,7 +58,7 @@ class SantextPlus(base.AbstractMechanism):
     Notes
     -----
     *Privacy.* Not metric privacy: an output in :math:`V_N` can only come from itself,
-    so that its loss is infinite, and each such word passes in clear with probability
+    so that its loss is infinite, and each such word passes unchanged with probability
     :math:`1 - p`. What holds (UMLDP): for outputs in :math:`V_S` the loss is at most
     :math:`\epsilon d + \ln(1/p)`, and at most :math:`\epsilon d` if both words are in
     one class. Proof and counterexample: ``docs/proofs/santext_plus.md``.

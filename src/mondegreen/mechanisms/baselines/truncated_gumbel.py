@@ -105,7 +105,18 @@ class TruncatedGumbel(base.AbstractMechanism):
     is_private: ClassVar[bool] = False
 
     def smallest_epsilon(self, space: Space) -> float:
-        r""":math:`(5 + 2 \ln m) / \Delta_0`; epsilon must be larger."""
+        r""":math:`(5 + 2 \ln m) / \Delta_0`; epsilon must be larger.
+
+        Parameters
+        ----------
+        space : Space
+            Space with distances.
+
+        Returns
+        -------
+        float, nats per unit of distance
+            Lower limit of epsilon, not included.
+        """
         if space.geometry.closest == 0:
             raise SpaceError(
                 f"space {space.name!r}: all words lie at one point; {self.name} needs "

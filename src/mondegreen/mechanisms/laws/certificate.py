@@ -1,9 +1,9 @@
 r"""The exact epsilon of integer laws over a whole vocabulary.
 
-For :math:`P(y \mid w) = e^{-c\, d_g(w, y)} / Z_w` with the metric
-:math:`d_g = \min(d, g)`, no output separates two words :math:`w, w'` better than one
-of them itself, since :math:`d_g(w', y) - d_g(w, y) \le d_g(w, w')` with equality at
-:math:`y = w`. Hence the largest log-ratio per unit of distance is
+For :math:`P(y \mid w) = e^{-c\, d_g(w, y)} / Z_w` with the metric :math:`d_g = \min(d,
+g)`, no output separates two words :math:`w, w'` better than one of them itself, since
+:math:`d_g(w', y) - d_g(w, y) \le d_g(w, w')` with equality at :math:`y = w`. So the
+largest log-ratio per unit of distance is
 
 .. math:: c + \max_{w \ne w'} \frac{|\ln Z_w - \ln Z_{w'}|}{d_g(w, w')}.
 
@@ -50,13 +50,13 @@ _MARGIN: Final = 1e-9
 """Relative rounding up, above the error of the float64 sums (below 1e-12)."""
 
 _ASKED: Final = 128
-"""Words of which a lower bound is computed."""
+"""Words with a computed lower bound."""
 
 _BLOCK: Final = 512
 """Words that are compared with the unknown word at a time."""
 
 _STRIPE: Final = 256
-"""Inputs whose integers are looked at together."""
+"""Inputs whose integers are compared together."""
 
 _STEP: Final = 512
 """Of so many inputs, one is asked for a lower bound in the discrete metric."""
@@ -188,8 +188,8 @@ class _Largest:
     def among_words(self, progress: Progress) -> None:
         """Find the certificate of every law for pairs of words; -inf without a pair.
 
-        A row of a tile is looked at only where its nearest word and the extremes of
-        ln Z leave room for more than is known.
+        A row of a tile is computed only where its nearest word and the extremes of ln Z
+        leave room for more than is known.
         """
         tiles, laws, charges = self.tiles, self.laws, self.charges
         outputs = tiles.count - 1

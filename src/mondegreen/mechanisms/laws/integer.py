@@ -331,8 +331,8 @@ class BlockLaws:
             cumulative = np.cumsum(weights, axis=1)
             if (cumulative[:, -1] != sums[rows, k] - before).any():
                 raise MondegreenError(
-                    "a law did not come out the same twice on this machine; nothing "
-                    "was released"
+                    "this machine computed two different laws for one setting; "
+                    "nothing was released"
                 )
             places = _passed(cumulative, which, excess[here] - before[which])
             out[here] = self._words[k * self.size + places]

@@ -22,6 +22,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Final, final
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats
 from mondegreen.errors import SpaceIntegrityError
+from mondegreen.mechanisms.laws.exact_program import minimize_on_simplex
 from mondegreen.sampling.integers import TOTAL, log_above
 from mondegreen.space.tree import WordTree
 
@@ -41,9 +43,13 @@ _MARGIN: Final = 1e-12
 
 _Fractions = NDArray[np.object_]
 
-_LEAST_MIX: Final = 2.0**-54
+_LEAST_MIX: Final = Fraction(1, 1 << 54)
 _STEP: Final = 32
-_BISECTIONS: Final = 200
+
+_MOST_LOSS: Final = 128.0
+"""No laws of integers of sum 2^62 over a vocabulary differ by as many nats."""
+
+_DIGITS: Final = Context(prec=40, Emin=-999_999, Emax=999_999)
 
 
 @final
@@ -186,35 +192,25 @@ def weights_within(tree: WordTree, limits: Sequence[float]) -> tuple[int, ...]:
               F_0(w) \le e^{c_m} F_m(w) \text{ for all } w, m,
               \qquad \sum_l p_l = 1, \; p \ge 0
 
-    a linear program in one variable per level. Its solution is made safe for the
-    integers: as much is moved to the root as their exact certificate asks for.
+    a linear program in one variable per level, solved in rational arithmetic: every
+    machine finds the same integers. Rounding to integers may exceed a limit, so as much
+    is moved to the root as their exact certificate asks for.
 
     ``limits`` are :math:`c_1` to :math:`c_D`, in nats, not decreasing: no loss of
     ``TreeLaw(tree, weights)`` is above them.
     """
     limits = [limit * (1 - _MARGIN) for limit in limits]
-    sizes, meets = _profiles(tree)
-    shares = _solve(tree, sizes, meets, limits)
-
-    def within(mix: float) -> bool:
-        p = shares * (1 - mix)
-        p[-1] += mix
-        return _excess(p, sizes, meets, limits) <= 0
-
-    mix = 0.0
-    if not within(0.0):
-        low, high = -64.0 * math.log(2), 0.0  # logarithms: it may be tiny
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if within(math.exp(middle)) else (middle, high)
-        mix = min(1.0, math.exp(high))
+    shares = minimize_on_simplex(_mean_logs(tree), _constraints(tree, limits))
+    mix = Fraction(0)
     while True:
-        mixed = shares * (1 - mix)
-        weights = compute_weights([*mixed[:-1].tolist(), 0.0])
+        lower = [int(share * (1 - mix) * TOTAL) for share in shares[:-1]]
+        # The root keeps at least 1: every word can come out for every other one.
+        lower[0] -= max(0, sum(lower) - TOTAL + 1)
+        weights = (*lower, TOTAL - sum(lower))
         losses = TreeLaw(tree, weights).losses()
         if mix == 1 or all(x <= c for x, c in zip(losses, limits, strict=True)):
             return weights
-        mix = min(1.0, max(mix, _LEAST_MIX) * _STEP)  # a round takes 25 ms
+        mix = min(Fraction(1), max(mix, _LEAST_MIX) * _STEP)  # a round takes 25 ms
 
 
 def compute_scale(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
@@ -232,73 +228,53 @@ def compute_scale(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float
     }
 
 
-def _solve(
-    tree: WordTree, sizes: Floats, meets: NDArray[np.bool_], limits: Sequence[float]
-) -> Floats:
-    """Solve the linear program in floating point."""
-    from scipy.optimize import linprog
+def _mean_logs(tree: WordTree) -> list[Fraction]:
+    r"""The costs of the levels, :math:`\overline{\ln n_l}`: means over words.
 
-    levels, count = tree.levels, tree.vocab_size
-    per_word = count / sizes  # (profiles, levels + 1), scaled to be near 1
-    rows = []
+    Decimal logarithms are rounded correctly, those of a processor need not be.
+    """
+    found = []
+    for level in range(tree.levels + 1):
+        sizes, counts = np.unique(tree.sizes(level), return_counts=True)
+        pairs = zip(sizes.tolist(), counts.tolist(), strict=True)
+        total = sum(
+            (size * count * _DIGITS.ln(size) for size, count in pairs), Decimal()
+        )
+        found.append(Fraction(total) / tree.vocab_size)
+    return found
+
+
+def _constraints(tree: WordTree, limits: Sequence[float]) -> _Fractions:
+    r"""The rows of :math:`e^{-c_m} F_0 - F_m \le 0`, times what makes them integers."""
+    sizes, meets = _profiles(tree)
+    rows = set()
     for level, limit in enumerate(limits, start=1):
-        row = per_word * math.exp(-limit)
-        row[:, level:] -= per_word[:, level:]
-        rows.append(row[meets[:, level - 1]])
-    table = np.unique(np.vstack(rows), axis=0)
-    each = map(tree.sizes, range(levels + 1))
-    logs = np.array([float((size * np.log(size)).sum()) / count for size in each])
-    # No word may have a part of its own below a level that allows no loss.
-    frozen = max([m for m, c in enumerate(limits, start=1) if c == 0], default=0)
-    bounds = [(0, 0) if level < frozen else (0, 1) for level in range(levels + 1)]
-    solved = linprog(
-        logs,
-        A_ub=table if len(table) else None,
-        b_ub=np.zeros(len(table)) if len(table) else None,
-        A_eq=np.ones((1, levels + 1)),
-        b_eq=[1.0],
-        bounds=bounds,
-        method="highs",
-    )
-    found = np.eye(levels + 1)[-1]
-    if solved.status == 0:  # else only the root: safe, and of no use
-        found = np.clip(solved.x, 0.0, None)
-    total: Floats = found / found.sum()
-    return total
+        # Integers of sum 2^62 lose less than _MOST_LOSS, whatever is allowed.
+        ratio = Fraction(_DIGITS.exp(Decimal(-min(limit, _MOST_LOSS))))
+        below, all_ = ratio.numerator, ratio.denominator
+        for row in np.unique(sizes[meets[:, level - 1]], axis=0).tolist():
+            common = math.lcm(*row)
+            parts = [common // size for size in row]
+            kept = [below * part for part in parts[:level]]
+            rows.add((*kept, *[(below - all_) * part for part in parts[level:]]))
+    return np.array(sorted(rows), dtype=object).reshape(-1, tree.levels + 1)
 
 
-def _excess(
-    p: Floats, sizes: Floats, meets: NDArray[np.bool_], limits: Sequence[float]
-) -> float:
-    """By how much the losses exceed the limits, in floating point."""
-    parts = p / sizes
-    worst = -math.inf
-    for level, limit in enumerate(limits, start=1):
-        rows = parts[meets[:, level - 1]]
-        if not len(rows):
-            continue
-        above, below = rows[:, level:].sum(axis=1), rows[:, :level].sum(axis=1)
-        with np.errstate(divide="ignore"):
-            losses = np.log1p(np.where(below > 0, below / above, 0.0))
-        worst = max(worst, float(losses.max()) - limit)
-    return worst
-
-
-def _profiles(tree: WordTree) -> tuple[Floats, NDArray[np.bool_]]:
+def _profiles(tree: WordTree) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The distinct sizes of the nodes of a word, and where it meets others."""
     nodes, rows = tree.nodes[:, :-1], tree.sizes_by_word()
     levels = range(1, tree.levels + 1)
     meets = [_children(tree, level)[nodes[level]] > 1 for level in levels]
     table = np.unique(np.stack([*rows, *meets], axis=1), axis=0)
     split = tree.levels + 1
-    return table[:, :split].astype(np.float64), table[:, split:].astype(bool)
+    return table[:, :split].astype(np.int64), table[:, split:].astype(bool)
 
 
 def load_shipped_weights(tree: WordTree, epsilon: float) -> tuple[int, ...] | None:
     """The integers that ship with a tree for one epsilon, if there are any.
 
-    They were found by :func:`weights_within`, once for all machines, and spare the
-    import of scipy. They are certified here in rational arithmetic, like any others.
+    They were found by :func:`weights_within` and spare its time. They are certified
+    here in rational arithmetic, like any others.
     """
     found = _read(tree.digest).get(float(epsilon))
     if found is None:
@@ -309,8 +285,8 @@ def load_shipped_weights(tree: WordTree, epsilon: float) -> tuple[int, ...] | No
         if all(x <= most for x, most in zip(losses, limits, strict=True)):
             return found
     raise SpaceIntegrityError(
-        f"the integers of the tree {tree.digest[:12]} that ship lose more than epsilon "
-        f"{epsilon:g}; install the package again"
+        f"the integers of the tree {tree.digest[:12]} in the package lose more than "
+        f"epsilon {epsilon:g}; install the package again"
     )
 
 

@@ -12,11 +12,11 @@ from mondegreen.sampling.integers import TOTAL
 
 
 def tree_channel(law: TreeLaw, prior: Floats, count: int) -> Channel:
-    """Find the ``count`` likeliest inputs of each output.
+    """Find the ``count`` most likely inputs of each output.
 
     The law depends on an output through the level where it meets the input alone. So
     outputs of one node tell the same, down to the lowest level that is ever chosen; and
-    of the inputs that meet it in a node, the likeliest are the same for all outputs.
+    of the inputs that meet it in a node, the most likely are the same for all outputs.
     """
     tree = law.tree
     size, top = tree.vocab_size, tree.levels

@@ -150,6 +150,18 @@ class VectorState(base.State):
         """Draw a noisy vector for each input, shape (T, k), on the grid.
 
         Inputs are words ``0..V-1``, or ``V`` for the unknown word.
+
+        Parameters
+        ----------
+        ids : int32 array, shape (T,)
+            Inputs.
+        rng : numpy.random.Generator
+            Source of noise.
+
+        Returns
+        -------
+        float64 array, shape (T, k)
+            Noisy vectors.
         """
         base.check_ids(ids, self.space.vocab_size)
         out = np.empty((len(ids), len(self.matrix)))
@@ -162,7 +174,18 @@ class VectorState(base.State):
         return out
 
     def decode(self, vectors: Vectors) -> Ids:
-        """Find the word nearest to each vector; this is post-processing."""
+        """Find the word nearest to each vector; this is post-processing.
+
+        Parameters
+        ----------
+        vectors : float64 array, shape (T, k)
+            What :meth:`vectors` returned.
+
+        Returns
+        -------
+        int32 array, shape (T,)
+            Words ``0..V-1``.
+        """
         return self.search.nearest(vectors, 1)[:, 0]
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:

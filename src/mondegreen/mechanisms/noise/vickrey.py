@@ -139,6 +139,18 @@ class Vickrey(AbstractNoise):
     def chances(self, distances: Floats) -> Floats:
         """Tell how likely each neighbour is to be released, from its distance, (T, k).
 
+        Parameters
+        ----------
+        distances : float64 array, shape (T, k)
+            Distances of the noisy point to its k nearest words, nearest first.
+
+        Returns
+        -------
+        float64 array, shape (T, k)
+            Probabilities; each row sums to 1.
+
+        Examples
+        --------
         >>> Vickrey(epsilon=1.0, t=0.5).chances(np.array([[1.0, 3.0]])).tolist()
         [[0.75, 0.25]]
         """

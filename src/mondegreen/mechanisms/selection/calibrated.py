@@ -90,7 +90,20 @@ class Calibrated(base.AbstractMechanism):
     metric: ClassVar[str] = "Euclidean or hyperbolic distance, or min(distance, gamma)"
 
     def cutoff(self, rate: float, vocab_size: int) -> float:
-        r""":math:`\gamma` at a rate, in units of distance."""
+        r""":math:`\gamma` at a rate, in units of distance.
+
+        Parameters
+        ----------
+        rate : float, 1/distance
+            Inner parameter of the law.
+        vocab_size : int
+            Number of words of the space.
+
+        Returns
+        -------
+        float
+            Distance beyond which all words share one weight.
+        """
         if self.beta is None:
             return math.inf
         return math.log((1 - self.beta) * max(vocab_size - 1, 1) / self.beta) / rate

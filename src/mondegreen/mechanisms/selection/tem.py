@@ -91,7 +91,18 @@ class Tem(base.AbstractMechanism):
     metric: ClassVar[str] = "min(distance, gamma), Euclidean or hyperbolic"
 
     def threshold(self, vocab_size: int) -> float:
-        r"""Return :math:`\gamma`, in units of distance, for a vocabulary size."""
+        r"""Return :math:`\gamma`, in units of distance, for a vocabulary size.
+
+        Parameters
+        ----------
+        vocab_size : int
+            Number of words of the space.
+
+        Returns
+        -------
+        float
+            Words farther than this share one score.
+        """
         if self.gamma is not None:
             return self.gamma
         outside = (1 - self.beta) * max(vocab_size - 1, 1) / self.beta

@@ -64,7 +64,8 @@ class Tree(base.AbstractMechanism):
         Largest loss of two words that meet in a group, a branch, ..., in place of
         heights; that of the root is epsilon. 0: they have one law.
     level_probabilities : tuple of float in [0, 1], optional
-        Of the levels, words first, in place of both; no two words may lose more.
+        Probability of each level, words first, instead of epsilon; no two words may
+        lose more.
     of_class : mapping of str to tuple of float, optional
         From a word to other probabilities for its class, that is all words of its node
         below the root: frequent words, easy to guess, can then move more often.
@@ -266,14 +267,15 @@ class Tree(base.AbstractMechanism):
             "tree for the integers that are sampled",
             equivalents=(
                 f"{losses[-1]:.6g}-local differential privacy of a word",
-                f"words that meet at level 1 to {tree.levels} lose at most: {nats} "
+                f"maximum loss by tree level, 1 (same group) to {tree.levels}: {nats} "
                 "nats",
-                f"chance of each level, words first: {'; '.join(chances)}{by_class}",
+                "probability of each level, from the word up: "
+                f"{'; '.join(chances)}{by_class}",
             ),
             assumptions=(
                 f"the word tree, SHA-256 {tree.digest}, is public and was fixed before "
                 "the texts were seen",
-                "every level has a chance that is an integer over 2^62; levels and "
+                "the probability of every level is an integer over 2^62; levels and "
                 "places are drawn exactly",
             ),
         )
@@ -321,8 +323,6 @@ class TreeState(base.State):
     @property
     def digests(self) -> Mapping[str, str]:
         """The tree, and its integers: what decides a draw."""
-        # The integers come from a linear program in floating point, so another version
-        # or processor may find others at one epsilon.
         tree, law = self.tree.digest, self.law
         own = {str(node): row for node, row in sorted(law.own.items())}
         parts = {"own": own, "tree": tree, "weights": law.weights}

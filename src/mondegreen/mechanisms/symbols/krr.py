@@ -79,7 +79,7 @@ class Krr(ResponseMechanism):
             certified_how="proof, and exact arithmetic over the sampled integers",
             equivalents=(
                 f"{response.loss:.6g}-local differential privacy of a word",
-                "words of one group have the same law: they lose 0",
+                "words of one group have the same probabilities: their loss is 0",
             ),
             assumptions=(
                 f"the policy, SHA-256 {alphabet.digest}, is public and was fixed "

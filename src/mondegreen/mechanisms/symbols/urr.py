@@ -83,14 +83,13 @@ class Urr(ResponseMechanism):
             equivalents=(
                 f"{response.loss:.6g}-local differential privacy of a sensitive word "
                 "among sensitive words",
-                "words of one group have the same law: they lose 0",
-                f"a printed sensitive word may have been any ordinary word: the odds "
-                f"change by at most e^{response.loss:.6g}",
+                "words of one group have the same probabilities: their loss is 0",
+                "a printed sensitive word may have been any ordinary word: these "
+                f"odds change by at most e^{response.loss:.6g}",
             ),
             conditions=("are sensitive words of the policy",),
             disclosed=(
-                "ordinary words: a word of the public list that is printed was that "
-                "word",
+                "ordinary words: a printed word of the public list was that word",
             ),
             assumptions=(
                 f"the policy, SHA-256 {alphabet.digest}, is public and was fixed "

@@ -81,8 +81,8 @@ def single_threads(torch: Any, count: int) -> Generator[ThreadPoolExecutor]:
     """Make threads in which torch works alone: one thread for each operation.
 
     Threads that take whole blocks of work meet once, at the end. Threads inside of each
-    operation meet thousands of times a second, and every time wait for whoever shares
-    the processor with us.
+    operation meet thousands of times a second, and every time wait for other users of
+    the processor.
     """
     # The setting of torch belongs to a thread; one that has none yet takes, when it
     # first asks, the last one that any thread made. So ours ask, then make theirs, and

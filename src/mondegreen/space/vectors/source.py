@@ -76,7 +76,7 @@ def open_vectors(
             yield _open_npy(path, word_list, bad)
             return
         if word_list is not None:
-            raise EmbeddingFormatError(path, "holds its own words; no list is needed")
+            raise EmbeddingFormatError(path, "has its own words, so it needs no list")
         yield open_stream(path, stream, bad, form)
 
 

@@ -91,7 +91,7 @@ _FULL: Final = {"dims": "50 100 300", "count": 1000, "words": 80, "counted": 100
 _BECAUSE: Final = (
     "other cells: another CS, and other code of four mechanisms. Among our cells N_w "
     "and PP nearly are one number (inflation factors above 50), so that their effects "
-    "are not told apart. On the paper's own cells the factors are 6.3, 3.1 and 3.1, "
+    "cannot be separated. On the paper's own cells the factors are 6.3, 3.1 and 3.1, "
     "and no absolute t is below 3.4: there the effects stand"
 )
 PRINTED: Final = {

@@ -10,6 +10,7 @@ import numpy as np
 
 from mondegreen.scores.corpus import puc
 from mondegreen_experiments.bench import Bench, Labelled
+from mondegreen_experiments.choices import chosen_classifier
 from mondegreen_experiments.measures.as_run import state_of
 from mondegreen_experiments.measures.scored import (
     Written,
@@ -76,6 +77,10 @@ def _accuracy(
     from mondegreen_experiments.models.training import Training
 
     space = bench.space(f"glove-{point['dim']}")
+    train, valid, test = texts
+    chosen = chosen_classifier(bench.choices, space, train, valid, seed)
+    if chosen is not None:
+        return 100 * accuracy(chosen(test), test)
     unknown = np.array([space.vocab_size], dtype=np.int32)
     vectors = np.vstack([space.vectors, space.points(unknown)])
     training = Training(rate=float(point["rate"]), longest=int(point["words"]))
@@ -83,5 +88,4 @@ def _accuracy(
     def build(classes: int) -> Recurrent:
         return Recurrent(vectors, classes, dropout=0.2, is_frozen=True)
 
-    train, valid, test = texts
     return 100 * accuracy(fitted(build, train, valid, seed, training)(test), test)

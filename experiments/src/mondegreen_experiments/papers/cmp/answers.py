@@ -202,7 +202,8 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Ours",
-            "who learns from perturbed questions is no worse than who learnt nothing",
+            "a model that learned from perturbed questions is no worse than an "
+            "untrained one",
             _no_worse_than("train_map", "untrained_map"),
         ),
     ),

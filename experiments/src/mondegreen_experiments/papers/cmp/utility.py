@@ -10,6 +10,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats
 from mondegreen_experiments.bench import Bench, Labelled
+from mondegreen_experiments.choices import chosen_classifier
 from mondegreen_experiments.recipe import (
     Measured,
     Point,
@@ -75,7 +76,10 @@ def _fitted(bench: Bench, texts: Mapping[str, Labelled], seed: int) -> Tell:
     from mondegreen_experiments.models.classifiers import Recurrent, fitted
     from mondegreen_experiments.models.training import Training
 
-    space = bench.space(_SPACE)
+    space, own = bench.space(_SPACE), (texts["train"], texts["valid"])
+    chosen = chosen_classifier(bench.choices, space, *own, seed)
+    if chosen is not None:
+        return chosen
     vectors = space.points(np.arange(space.vocab_size + 1, dtype=np.int32))
     longest = max(map(len, texts["train"].words))
     training = Training(rate=3e-3, patience=2, longest=longest)
@@ -83,7 +87,7 @@ def _fitted(bench: Bench, texts: Mapping[str, Labelled], seed: int) -> Tell:
     def build(classes: int) -> Recurrent:
         return Recurrent(vectors, classes, hidden=32, both_ways=True, is_frozen=True)
 
-    return fitted(build, texts["train"], texts["valid"], seed, training)
+    return fitted(build, *own, seed, training)
 
 
 def _rise(name: str) -> Callable[[Table], float]:

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from mondegreen.arrays import Floats, Weights
 from mondegreen.mechanisms.base import space_distances
 from mondegreen.mechanisms.selection.tem import Tem
 from mondegreen_experiments.bench import Bench
@@ -24,6 +25,8 @@ from mondegreen_experiments.releases import prepared
 
 _WORDS: Final = 500
 _COUNTED: Final = 50
+_FLAT: Final = 0.5
+"""Half a word: at large epsilon most words have none but themselves there."""
 
 
 def measure(bench: Bench, point: Point, seed: int) -> Measured:
@@ -32,6 +35,8 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     The first time TEM computes the law of each word, which the paper does beforehand
     for all words (``all_words_seconds``); the second time it draws. ``neighbours`` are
     the mean number of words within the threshold: what the paper stores for each word.
+    ``density`` is the rank correlation, over 50 words, of that number and the chance
+    that the word leaves; left out where one of them is the same for all.
     """
     space, rng = bench.space("glove-300"), np.random.default_rng(seed)
     size, epsilon = space.vocab_size, float(point["epsilon"])
@@ -53,16 +58,35 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     threshold = Tem(epsilon=epsilon).threshold(size)
     every = np.arange(size, dtype=np.int32)
     near = space_distances(space, words[:_COUNTED], every) <= threshold
+    law = np.exp(state.log_prob(words[:_COUNTED]))
+    leaves = 1 - law[np.arange(len(law)), words[:_COUNTED]]
     return {
         **found,
+        **_density(near.sum(axis=1), leaves),
         "all_words_seconds": (first - ready) / len(words) * size,
         "threshold": threshold,
         "neighbours": float(near.sum(axis=1).mean()),
     }
 
 
+def _density(near: Weights, leaves: Floats) -> dict[str, float]:
+    """Spearman's correlation; of probabilities that differ by rounding none."""
+    from scipy.stats import spearmanr
+
+    leaves = np.round(leaves, 6)
+    if len(np.unique(near)) < 2 or len(np.unique(leaves)) < 2:
+        return {}
+    return {"density": float(spearmanr(near, leaves).statistic)}
+
+
+def _denser(table: Table) -> float:
+    """The least correlation, where some words have neighbours and others fewer."""
+    return min((m["density"] for _, m in table if "density" in m), default=-1.0)
+
+
 def _fewer(table: Table) -> float:
-    return least_step(curve(table, "epsilon", "neighbours", law="TEM")[::-1])
+    found = curve(table, "epsilon", "neighbours", law="TEM")
+    return least_step(found[::-1], _FLAT)
 
 
 def _cheaper(table: Table) -> float:
@@ -98,6 +122,12 @@ RECIPE: Final = Recipe(
             "Section 4",
             "fewer words are within the threshold at larger epsilon",
             _fewer,
+        ),
+        Shape(
+            "Abstract",
+            "noise follows the density: words with more neighbours within the "
+            "threshold are replaced more often",
+            _denser,
         ),
         Shape(
             "Section 4", "a word that is prepared is drawn faster than by CMP", _cheaper

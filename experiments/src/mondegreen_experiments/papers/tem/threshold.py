@@ -101,8 +101,9 @@ RECIPE: Final = Recipe(
     shapes=(
         Shape(
             "Theorem 2",
-            "no word leaves more often than beta, but for less than a thousandth of "
-            "beta by rounding to integers (where beta is 0.00001 or more)",
+            "a word from beyond the threshold is released with probability beta at "
+            "most; rounding to integers adds less than a thousandth of that (beta of "
+            "0.00001 or more)",
             _bounded,
         ),
         Shape(

@@ -145,6 +145,17 @@ def _dearer(table: Table) -> float:
     return least_step([last(table, "l_m", t) for t in TS])
 
 
+def _cross(table: Table) -> float:
+    """By how much t = 1 is above t = 0.75 somewhere, and not at the largest epsilon."""
+    one, other = (
+        {p["epsilon"]: m["e_m"] for p, m in table if p["law"] == t}
+        for t in ("t=1", "t=0.75")
+    )
+    both = sorted(one.keys() & other.keys())
+    gaps = [one[epsilon] - other[epsilon] for epsilon in both]
+    return min(max(gaps), -gaps[-1])
+
+
 def _never_stays(table: Table) -> bool:
     return all(m["n_w"] == 0 for p, m in table if str(p["law"]).startswith("printed"))
 
@@ -168,6 +179,17 @@ WORDS: Final = (
         "at every epsilon, t = 1 protects no better than t = 0.75",
         _at(ordered(("t=1", "t=0.75"))),
         note="at epsilon 100 it holds, as the row above says",
+    ),
+    Shape(
+        "Text, product reviews",
+        "the curves of t = 1 and t = 0.75 cross: t = 1 protects better at a smaller "
+        "epsilon, and no better at epsilon 100",
+        _at(_cross),
+    ),
+    Shape(
+        "Text, product reviews",
+        "at the same epsilon t = 1 has the larger E_M than Laplace noise",
+        _at(ordered(("Laplace", "t=1"))),
     ),
     Shape(
         "Text, product reviews",

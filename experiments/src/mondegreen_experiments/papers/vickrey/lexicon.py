@@ -47,8 +47,8 @@ def _near(
 def measure(bench: Bench, point: Point, seed: int) -> Found:
     """E_M by the posterior of one half of the runs on the other; L_M, flips of opinion.
 
-    All words are equally likely. ``e_bayes`` is the error of the adversary who names
-    the likeliest word instead of drawing from the posterior, as the paper's does: at
+    All words are equally likely. ``e_bayes`` is the error of the adversary that names
+    the most likely word instead of drawing from the posterior, as the paper's does: at
     most half of E_M below it, and the one to fear. ``promise`` is what is proved.
     """
     space, signs = opinions(bench, str(point["vectors"]))

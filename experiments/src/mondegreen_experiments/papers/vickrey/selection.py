@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Final
@@ -33,7 +34,7 @@ def _near(
 def measure(bench: Bench, point: Point, seed: int) -> Found:
     """What is chosen under a budget, and its scores on runs that the choice never saw.
 
-    ``ended`` is 0 where nothing was found: the printed loop would go on for ever, and
+    ``ended`` is 0 where nothing was found: the printed loop would go on forever, and
     is stopped at epsilon 320, whose figures at t = 0 are then given.
     """
     chooser = Chooser(
@@ -110,6 +111,32 @@ def _better(name: str) -> Callable[[Table], bool]:
     return holds
 
 
+_PRINTED: Final = [
+    ({"by": _BY[1], "budget": budget}, {"t": t})
+    for budget, t in ((0.02, 0.25), (0.06, 0.75))
+]
+"""The t that the paper chooses under two budgets of loss."""
+
+
+def _larger_t(table: Table) -> float:
+    """By how much t grows from a budget to the next, where the loop ends."""
+    ended = [(p, m) for p, m in _by(table, _BY[1]) if m.get("ended", 1)]
+    found = [(p["budget"], m["t"]) for p, m in ended]
+    steps = [b - a for (_, a), (_, b) in itertools.pairwise(sorted(found))]
+    return min(steps, default=-math.inf)
+
+
+def _same_t(table: Table) -> float:
+    """How near the t that is chosen is to the paper's, to half a step of its grid."""
+    wanted = {p["budget"]: m["t"] for p, m in _PRINTED}
+    gaps = [
+        abs(m["t"] - wanted[p["budget"]])
+        for p, m in _by(table, _BY[1])
+        if p["budget"] in wanted
+    ]
+    return 0.125 - max(gaps)
+
+
 def _grid(looks: int, checks: int, budgets: tuple[float, ...]) -> list[Point]:
     return [
         {"by": by, "budget": budget, "looks": looks, "checks": checks}
@@ -152,6 +179,20 @@ RECIPE: Final = Recipe(
             _no_weaker,
             note="the loop may double epsilon; the guarantee of the chosen mechanism "
             "is that of the epsilon that it ends with",
+        ),
+        Shape(
+            "Text, Algorithm 2",
+            "a larger budget of loss chooses a larger t",
+            _larger_t,
+            printed=_PRINTED,
+        ),
+        Shape(
+            "Text, Algorithm 2",
+            "a budget of 0.06 chooses t = 0.75, and one of 0.02 t = 0.25",
+            _same_t,
+            printed=_PRINTED,
+            untold="the search starts from an epsilon that we do not know, and the "
+            "least loss of a t depends on the vectors",
         ),
         Shape(
             "Ours",

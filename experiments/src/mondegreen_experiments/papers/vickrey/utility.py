@@ -12,6 +12,7 @@ import numpy as np
 from mondegreen.arrays import Floats, Ids
 from mondegreen.space.space import Space
 from mondegreen_experiments.bench import Bench, Labelled
+from mondegreen_experiments.choices import Tell, chosen_classifier
 from mondegreen_experiments.measures.neighbours import SETTINGS, Neighbours
 from mondegreen_experiments.papers.vickrey.claims import (
     TS,
@@ -98,9 +99,8 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
         split: texts[split].with_words(words)
         for split, words in zip(_SPLITS, np.split(noisy, ends), strict=True)
     }
-    space = _frequent(bench, int(point["vocabulary"]))
     return {
-        "loss": _loss(str(point["model"]), space, released, int(point["words"]), seed),
+        "loss": _loss(bench, point, released, seed),
         "chance": 1
         - float(np.bincount(texts["test"].labels).max() / len(texts["test"])),
         "e_m": errors[0],
@@ -109,14 +109,27 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     }
 
 
-def _loss(
-    model: str, space: Space, texts: dict[str, Labelled], longest: int, seed: int
-) -> float:
+def _loss(bench: Bench, point: Point, texts: dict[str, Labelled], seed: int) -> float:
     """The error rate on tests; the epoch is chosen on the validation texts."""
+    space = _frequent(bench, int(point["vocabulary"]))
+    own = texts["train"], texts["valid"]
+    told = chosen_classifier(bench.choices, space, *own, seed) or _fitted(
+        str(point["model"]), space, own, int(point["words"]), seed
+    )
+    right = told(texts["test"]).argmax(axis=1) == texts["test"].labels
+    return 1 - float(right.mean())
+
+
+def _fitted(
+    model: str,
+    space: Space,
+    own: tuple[Labelled, Labelled],
+    longest: int,
+    seed: int,
+) -> Tell:
     from mondegreen_experiments.models.classifiers import (
         BagOfNgrams,
         Recurrent,
-        accuracy,
         fitted,
     )
     from mondegreen_experiments.models.training import Training
@@ -130,8 +143,7 @@ def _loss(
 
     build, rate = (bag, 2e-2) if model == "bag" else (bilstm, 5e-3)
     training = Training(10, rate=rate, longest=longest)
-    told = fitted(build, texts["train"], texts["valid"], seed, training)
-    return 1 - accuracy(told(texts["test"]), texts["test"])
+    return fitted(build, *own, seed, training)
 
 
 def _each(test: Test) -> Test:

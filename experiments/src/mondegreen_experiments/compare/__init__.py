@@ -1,0 +1,1 @@
+"""Mechanisms and policies side by side, on labelled texts of your own."""

@@ -1,0 +1,118 @@
+"""A comparison as a table, as CSV, and as LaTeX for a paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from mondegreen_experiments.compare.measure import NO_NOISE
+from mondegreen_experiments.recipe import Point
+from mondegreen_experiments.result import Mean, Result
+
+_NAMES: Final = {
+    "unchanged": "words unchanged",
+    "recovered": "sensitive recovered",
+}
+_SPECIAL: Final = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+
+
+def to_csv(result: Result) -> str:
+    """A line for each number: its mean over seeds and its interval of 95 %."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["mechanism", "epsilon", "measure", "value", "low", "high", "runs"])
+    for point, means in result.means:
+        for name, mean in means.items():
+            ends = (f"{each:.6g}" for each in (mean.value, mean.low, mean.high))
+            writer.writerow([*_place(point), name, *ends, mean.runs])
+    return stream.getvalue()
+
+
+def rows(result: Result) -> list[dict[str, object]]:
+    """A row for each mechanism at each epsilon, as people read it."""
+    return [
+        {
+            "mechanism": point["mechanism"],
+            "epsilon": _place(point)[1] or "-",
+            **{_NAMES.get(k, k): _shown(means[k]) for k in _columns(result, means)},
+        }
+        for point, means in result.means
+    ]
+
+
+def to_latex(result: Result) -> str:
+    r"""A table of the package ``booktabs``: per cent, with intervals of 95 %.
+
+    The first line says which package it needs; put it into a ``table`` of your own.
+    """
+    _, first = result.means[0]
+    names = _columns(result, first)
+    header = ["Mechanism", r"$\varepsilon$", *map(_heading, names)]
+    runs = max(mean.runs for mean in first.values())
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        f"% per cent: mean of {runs} seeds [95 % interval, Student's t over seeds]",
+        f"\\begin{{tabular}}{{ll{'r' * len(names)}}}",
+        "\\toprule",
+        " & ".join(header) + r" \\",
+        *_body(result, names),
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _body(result: Result, names: Sequence[str]) -> Iterator[str]:
+    """Rows, with a rule before each mechanism, which is named once."""
+    groups = itertools.groupby(result.means, lambda each: each[0]["mechanism"])
+    for label, group in groups:
+        yield "\\midrule"
+        for number, (point, means) in enumerate(group):
+            name = "" if number else _escape(str(label))
+            epsilon = _place(point)[1] or "--"
+            cells = [_percent(means[each]) for each in names]
+            yield " & ".join([name, epsilon, *cells]) + r" \\"
+
+
+def _columns(result: Result, means: Mapping[str, Mean]) -> list[str]:
+    """Accuracies first; F1 and chance stand in the CSV alone."""
+    own = [name for name in means if name.startswith("accuracy")]
+    rest = ("unchanged", "cosine", "recovered")
+    return [*own, *(name for name in rest if name in means)]
+
+
+def _place(point: Point) -> tuple[str, str]:
+    is_clear = point["contender"] == NO_NOISE
+    return str(point["mechanism"]), "" if is_clear else f"{point['epsilon']:g}"
+
+
+def _shown(mean: Mean) -> str:
+    if mean.low == mean.high:
+        return f"{mean.value:.3f}"
+    return f"{mean.value:.3f} ({mean.low:.3f} to {mean.high:.3f})"
+
+
+def _percent(mean: Mean) -> str:
+    value, low, high = (f"{100 * x:.1f}" for x in (mean.value, mean.low, mean.high))
+    return value if low == high else f"{value} [{low}, {high}]"
+
+
+def _heading(name: str) -> str:
+    return _escape(_NAMES.get(name, name).capitalize())
+
+
+def _escape(text: str) -> str:
+    r"""Write a name so that LaTeX prints it.
+
+    >>> print(_escape("my_law & co"))
+    my\_law \& co
+    """
+    return "".join(_SPECIAL.get(sign, sign) for sign in text)

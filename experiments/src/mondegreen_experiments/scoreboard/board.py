@@ -1,0 +1,155 @@
+"""The scoreboard as a recipe: every tool on every set that is here."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from mondegreen.errors import ConfigurationError
+from mondegreen_experiments.bench import Bench
+from mondegreen_experiments.recipe import Recipe, Scale
+from mondegreen_experiments.result import Result
+from mondegreen_experiments.scoreboard.measure import measure
+from mondegreen_experiments.scoreboard.peers import (
+    compute_digest,
+    has_peer,
+    install_peers,
+)
+from mondegreen_experiments.scoreboard.sets import FULL, SETS, describe_file
+from mondegreen_experiments.scoreboard.table import (
+    COLUMNS,
+    choose_columns,
+    drop_empty,
+    list_promises,
+    list_sets,
+    sort_points,
+    write_rows,
+)
+from mondegreen_experiments.scoreboard.tools import BLOCKED, TOOLS
+
+NAME: Final = "scoreboard"
+_MOST: Final = 500
+"""Texts of a set that was added."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a user adds to the scoreboard."""
+
+    sets: Sequence[str] = ()  # NAME=FILE
+    spans: str = ""  # the field of annotations in these files
+    tools: Sequence[str] = ()  # NAME=COMMAND
+    has_peers: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.sets or self.spans or self.tools or self.has_peers)
+
+
+RECIPE: Final = Recipe(
+    name=NAME,
+    paper="mondegreen",
+    title="What tools leave in a text, and what it is still good for",
+    differs="Tools of others run with their own defaults; sets are samples.",
+    measure=measure,
+    points={"quick": [], "full": []},
+    seeds={"quick": 1, "full": 1},
+    needs=["sklearn"],
+)
+"""Its grid depends on what is here: see :func:`build_recipe`."""
+
+
+def build_recipe(
+    asked: Asked, bench: Bench, scale: Scale, tell: Callable[[str], object]
+) -> Recipe:
+    """Return the recipe with a grid of the tools and sets that are here.
+
+    What is not here is named: sets that the folder of data lacks, and tools whose
+    environment is not there.
+
+    Raises
+    ------
+    ConfigurationError
+        Where there is no set, or an option cannot be read.
+    """
+    if asked.spans and not asked.sets:
+        raise ConfigurationError("--spans goes with --set NAME=FILE")
+    peers = [name for name, each in TOOLS.items() if each.kind == "peer"]
+    if asked.has_peers:
+        install_peers(peers, tell)
+    absent = [name for name in peers if not has_peer(name)]
+    if absent:
+        tell(f"left out: {', '.join(absent)} (--peers installs them)")
+    for name, why in BLOCKED.items():
+        tell(f"left out: {name}. {why}")
+    tools = [_point_of_tool(name) for name in TOOLS if name not in absent]
+    tools += [_point_of_command(given) for given in asked.tools]
+    sets = _sets(asked, bench, scale, tell)
+    points = [{**tool, **each} for each in sets for tool in tools]
+    return dataclasses.replace(RECIPE, points={"quick": points, "full": points})
+
+
+def _sets(
+    asked: Asked, bench: Bench, scale: Scale, tell: Callable[[str], object]
+) -> list[dict[str, Any]]:
+    """Name the sets: those of the bench are one part, and each file is another."""
+    times = FULL if scale == "full" else 1
+    lacks = bench.lacks([each.file for each in SETS.values()])
+    if lacks:
+        tell(f"left out: {', '.join(lacks)} (--data FOLDER)")
+    files = [describe_file(given, asked.spans, times * _MOST) for given in asked.sets]
+    if len(lacks) < len(SETS):
+        return [{"times": times, "lacks": ", ".join(lacks)}, *files]
+    if not files:
+        raise ConfigurationError(
+            "there is no set of texts: name a folder with --data FOLDER, or a file "
+            "with --set NAME=FILE"
+        )
+    return list(files)
+
+
+def _point_of_tool(name: str) -> dict[str, Any]:
+    """Name a tool; one of others is known by its worker and versions, too."""
+    if TOOLS[name].kind == "peer":
+        return {"tool": name, "pinned": compute_digest(name)}
+    return {"tool": name}
+
+
+def _point_of_command(given: str) -> dict[str, Any]:
+    """Read ``NAME=COMMAND``; what it does may change, so it always runs again."""
+    name, _, command = given.partition("=")
+    if not name or not command or name in TOOLS:
+        raise ConfigurationError(
+            f"--tool {name}: write NAME=COMMAND, with a name that no other tool has"
+        )
+    return {"tool": name, "command": command, "started": round(time.time(), 3)}
+
+
+def write_board(result: Result) -> list[tuple[str, list[dict[str, object]]]]:
+    """Write tables for a terminal: one of all sets of the bench, then one of each set.
+
+    The first is left out where a set of the bench is missing.
+    """
+    points = result.to_dict()["points"]
+    board, promises = sort_points(points), list_promises(points)
+    tables = []
+    if set(SETS) <= set(list_sets(board)):
+        tables.append(("all sets", drop_empty(board, COLUMNS)))
+    tables += [
+        (name, drop_empty(board, choose_columns(name))) for name in list_sets(board)
+    ]
+    return [
+        (
+            title,
+            [
+                dict(
+                    zip(["tool", *(c.title for c in columns), "nats"], row, strict=True)
+                )
+                for row in write_rows(board, columns, promises)
+            ],
+        )
+        for title, columns in tables
+    ]

@@ -1,0 +1,121 @@
+"""Words that a scope prints alike: an attacker reads all their places together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Final
+
+import numpy as np
+
+from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.mechanisms.symbols.response import ResponseState
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.policy import Policy
+from mondegreen.policy.scope import make_scope
+from mondegreen.settings import Same
+from mondegreen.text.tokenizer import TokenizedBatch, canonical
+
+_FLOOR: Final = 1e-4
+"""Posterior of a word at a place where the reader did not try it."""
+
+
+def draw_linked(
+    policy: Policy,
+    state: ResponseState,
+    batch: TokenizedBatch,
+    symbols: Ids,
+    same: Same,
+    rng: np.random.Generator,
+) -> tuple[Ids, Weights]:
+    """Draw a release under a scope: its symbols, and which places it prints alike.
+
+    Parameters
+    ----------
+    policy, state : Policy, ResponseState
+        The policy and the mechanism of the release.
+    batch, symbols : TokenizedBatch, int array of shape (words,)
+        The originals, and their symbols.
+    same : {"record", "key"}
+        The scope. A key is drawn from ``rng``.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    symbols, links : int arrays, shape (words,)
+        The released symbols, and links as of :func:`link_places`.
+    """
+    scope = make_scope(same, policy, repeating=policy.alphabet.cells, key=rng.bytes(32))
+    codes = scope.draw(batch, symbols, state.sample, rng)
+    places = np.searchsorted(policy.first, codes % policy.output_count, side="right")
+    released = (places - 1).astype(np.int32)
+    return released, link_places(policy, batch, released, codes.tolist(), same)
+
+
+def link_printed(
+    lookup: PolicyLookup, batch: TokenizedBatch, released: Ids, same: Same
+) -> Weights:
+    """Link the places of a printed release that show the same word; see below."""
+    printed = map(canonical, batch.words())
+    return link_places(lookup.policy, batch, released, printed, same)
+
+
+def link_places(
+    policy: Policy,
+    batch: TokenizedBatch,
+    released: Ids,
+    outputs: Iterable[Hashable],
+    same: Same,
+) -> Weights:
+    """Number places: those of one number hide the same word, if none strayed.
+
+    Under ``record`` these are the hidden places of one text with one output, under
+    ``key`` those of all texts. Ordinary words and cells of amounts are drawn at each
+    place, so they are linked to no other one.
+    """
+    texts = np.repeat(np.arange(len(batch.parts)), batch.counts())
+    is_linked = policy.alphabet.is_group(released)
+    cells = policy.alphabet.cells
+    is_linked &= (released < cells.start) | (released >= cells.stop)
+    links = np.arange(len(released), dtype=np.int64)
+    first: dict[Hashable, int] = {}
+    for i, output in enumerate(outputs):
+        if is_linked[i]:
+            text = int(texts[i]) if same == "record" else 0
+            links[i] = first.setdefault((text, int(released[i]), output), i)
+    return links
+
+
+def combine_places(ids: Ids, shares: Floats, links: Weights) -> Ids:
+    r"""Guess one word for all linked places: the one with the largest product.
+
+    .. math:: \arg\max_w \sum_{i} \ln \max(P(w \mid \text{text}, i), 10^{-4})
+
+    Parameters
+    ----------
+    ids, shares : arrays, shape (words, candidates)
+        The words that a reader tries at each place, and their posteriors.
+    links : int array, shape (words,)
+        Places of one number are linked; see :func:`link_places`.
+
+    Returns
+    -------
+    int array, shape (words,)
+    """
+    gains = np.log(np.maximum(shares, _FLOOR) / _FLOOR)
+    # A word may be a candidate twice at a place: its posterior is the sum.
+    base = np.int64(ids.max(initial=0)) + 1
+    keys = (links[:, None] * base + ids).ravel()
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    scores = np.bincount(inverse.ravel(), gains.ravel())
+    order = np.lexsort((-scores, distinct // base))
+    owners = (distinct // base)[order]
+    best = order[np.append(True, owners[1:] != owners[:-1])]
+    guess = dict(
+        zip(
+            (distinct[best] // base).tolist(),
+            (distinct[best] % base).tolist(),
+            strict=True,
+        )
+    )
+    return np.array([guess[link] for link in links.tolist()], dtype=np.int32)

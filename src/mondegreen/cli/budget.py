@@ -1,0 +1,64 @@
+"""``mondegreen budget``: what the releases of a ledger add up to."""
+
+from __future__ import annotations
+
+import math
+
+import click
+
+from mondegreen.cli import options
+from mondegreen.cli.options import File, argument, command, option
+from mondegreen.cli.render import echo_facts
+
+
+@command()
+def budget(
+    ledger: File = argument(),
+    limit: float | None = option(
+        "Exit with code 4 if a record has lost more, all its columns and draws "
+        "together.",
+        "--limit NATS",
+        type=click.FloatRange(min=0),
+    ),
+    as_json: bool = options.JSON,
+) -> None:
+    """Add up the losses of all releases in a ledger.
+
+    privatize --ledger writes the ledger. Each new draw of a record adds to its loss; a
+    replay under the same key adds nothing. The ledger holds no ids and no text.
+
+    \b
+    mondegreen budget releases.ledger
+    mondegreen budget releases.ledger --limit 500
+    """  # noqa: D301
+    from mondegreen.errors import BudgetExceededError
+    from mondegreen.privatizer.ledger import read_budget
+    from mondegreen.wording import amount
+
+    found = read_budget(ledger, limit)
+    facts: dict[str, object] = {
+        "records": found.records,
+        "columns": found.columns,
+        "releases": found.releases,
+        "draws_median": found.draws["median"],
+        "draws_most": found.draws["most"],
+        "nats_median": _round_up(found.nats["median"]),
+        "nats_largest": _round_up(found.nats["largest"]),
+    }
+    if found.above is not None:
+        facts |= {"limit": limit, "records_above_limit": found.above}
+    echo_facts(facts, as_json=as_json)
+    if found.above:
+        raise BudgetExceededError(
+            f"{amount(found.above, 'record')} of {found.records:,} lost more than "
+            f"{limit:g} nats"
+        )
+
+
+def _round_up(nats: float) -> float:
+    """Round to two digits, never down.
+
+    >>> _round_up(59.9999), _round_up(0.0)
+    (60.0, 0.0)
+    """
+    return math.ceil(100 * nats) / 100

@@ -1,0 +1,1 @@
+"""Apache Spark: data frames are released where their partitions are."""

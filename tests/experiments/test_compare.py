@@ -1,0 +1,257 @@
+"""Mechanisms side by side on texts of one's own: what is read, measured and written."""
+
+import csv
+import json
+import os
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import mondegreen as mg
+from mondegreen.attacks.pairs import build_pairs
+from mondegreen.attacks.sensitive import attack_with_corpus
+from mondegreen.cli.main import cli
+from mondegreen.errors import ConfigurationError, MissingColumnError, SourceError
+from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.text.lookup import Lookup
+from mondegreen.text.tokenizer import tokenize
+from mondegreen_experiments.compare.attack import attack_release, channel_of
+from mondegreen_experiments.compare.contenders import (
+    read_contender,
+    read_contenders,
+    registered_name,
+)
+from mondegreen_experiments.compare.data import read_texts
+from mondegreen_experiments.compare.measure import macro_f1
+
+GOOD = "a good and happy film about paris , we liked it"
+BAD = "an awful and boring film about london , we hated it"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Write eighty texts whose words tell their labels."""
+    path = tmp_path_factory.mktemp("data") / "films.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["words", "stars", "part"])
+        for i in range(80):
+            part = ("train", "train", "validation", "test")[i // 2 % 4]
+            writer.writerow([GOOD if i % 2 else BAD, 5 if i % 2 else 1, part])
+    return path
+
+
+def run(data, folder, *more):
+    given = ["benchmark", str(data), "--label", "stars", "--column", "words"]
+    given += ["--runs", str(folder), "--quiet", *more]
+    return CliRunner().invoke(cli, given, catch_exceptions=False)
+
+
+def test_contenders_are_read_with_parameters_policies_and_epsilons():
+    found = read_contender("vickrey,t=0.25,epsilon=5,epsilon=10")
+    assert (found.name, dict(found.parameters)) == ("vickrey", {"t": 0.25})
+    assert found.epsilons == (5.0, 10.0)
+    both = read_contenders(["tem"], ["names"])
+    assert [each.label for each in both] == ["tem", "urr, policy names"]
+    chosen = both[1].settings(8.0, None)
+    assert (chosen.policy, chosen.mechanism, chosen.epsilon) == ("names", "urr", 8.0)
+    for bad in ("", "tem,t", "krr,policy=names,policy=all", "tem,epsilon=much"):
+        with pytest.raises(ConfigurationError):
+            read_contender(bad)
+    with pytest.raises(ConfigurationError, match="twice"):
+        read_contenders(["tem", "tem"], [])
+    with pytest.raises(ConfigurationError, match="nothing to compare"):
+        read_contenders([], [])
+
+
+def test_a_class_of_the_folder_is_found_and_a_missing_one_is_named(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    with pytest.raises(ConfigurationError, match="no module not_there"):
+        registered_name("not_there:Law")
+    with pytest.raises(ConfigurationError, match="json has no Law"):
+        registered_name("json:Law")
+    assert registered_name("santext") == "exponential"
+
+
+def test_parts_are_those_of_the_split_or_others_for_each_seed(data):
+    texts = read_texts(str(data), "words", "stars", "part", "csv")
+    parts = texts.parts(0, 0)
+    assert {name: len(rows) for name, rows in parts.items()} == {
+        "train": 40, "valid": 20, "test": 20,
+    }  # fmt: skip
+    assert {name: len(rows) for name, rows in texts.parts(0, 40).items()} == {
+        "train": 20, "valid": 10, "test": 10,
+    }  # fmt: skip
+    drawn = read_texts(str(data), "words", "stars", None, "csv")
+    one, same, other = (drawn.parts(seed, 0) for seed in (0, 0, 1))
+    assert sorted(np.concatenate(list(one.values()))) == list(range(80))
+    assert all((one[name] == same[name]).all() for name in one)
+    assert set(one["test"]) != set(other["test"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ([{"words": "a", "stars": None}] * 30, "row 1: no value in column 'stars'"),
+        ([{"words": "", "stars": 1}] * 30, "row 1: no value in column 'words'"),
+        ([{"words": "a", "stars": 1}] * 30, "one label"),
+        ([{"words": "a", "stars": i} for i in range(3)], "fewer than 20 texts"),
+    ],
+)
+def test_data_that_cannot_be_compared_is_refused_without_its_text(
+    tmp_path, rows, problem
+):
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    with pytest.raises(SourceError, match=re.escape(problem)):
+        read_texts(str(path), "words", "stars", None, "parquet")
+    with pytest.raises(MissingColumnError):
+        read_texts(str(path), "words", "label", None, "parquet")
+
+
+def test_a_split_of_other_words_is_refused(tmp_path):
+    rows = [{"words": "a", "stars": i % 2, "part": "mine"} for i in range(30)]
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    with pytest.raises(SourceError, match="the split is none of train"):
+        read_texts(str(path), "words", "stars", "part", "parquet")
+
+
+def test_f1_is_the_mean_over_true_classes():
+    told = np.eye(3)[[0, 0, 1, 1]]
+    assert macro_f1(told, np.array([0, 0, 1, 1])) == 1.0
+    assert macro_f1(told, np.array([0, 1, 1, 2])) == pytest.approx(
+        (2 / 3 + 1 / 2 + 0) / 3
+    )
+
+
+@pytest.mark.slow("builds an in-domain language model for each run")
+def test_tables_have_intervals_and_no_text_and_kept_runs_are_used(data, tmp_path):
+    outputs = [tmp_path / f"table.{end}" for end in ("csv", "tex", "parquet")]
+    given = ["-m", "tem,epsilon=40", "--policy", "sensitive", "-e", "30"]
+    given += ["--seeds", "2", "--attacked", "10"]
+    for path in outputs:
+        given += ["-o", str(path)]
+    done = run(data, tmp_path / "runs", *given, "--json")
+    assert done.exit_code == 0, done.output
+    told = {each["mechanism"]: each for each in json.loads(done.stdout)["results"]}
+    assert list(told) == ["none", "tem", "urr, policy sensitive"]
+    assert told["tem"]["epsilon"] == 40
+    assert told["none"]["measures"]["accuracy tf-idf"]["value"] == 1.0
+    assert told["none"]["measures"]["unchanged"]["value"] == 1.0
+    # At such an epsilon nearly all is left, and is recovered.
+    assert told["tem"]["measures"]["unchanged"]["value"] > 0.9
+    assert told["tem"]["measures"]["recovered"]["value"] > 0.8
+    # The policy replaces two places, and shows the other words.
+    assert 0.8 < told["urr, policy sensitive"]["measures"]["unchanged"]["value"] < 1
+    for path in outputs[:2]:
+        text = path.read_text("utf-8")
+        assert not {"paris", "london", "awful"} & set(re.findall(r"\w+", text))
+    rows = list(csv.DictReader(outputs[0].read_text("utf-8").splitlines()))
+    assert {"mechanism", "epsilon", "measure", "value", "low", "high", "runs"} == set(
+        rows[0]
+    )
+    assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows)
+    latex = outputs[1].read_text("utf-8")
+    body = latex[latex.index("\\toprule") :]
+    columns = {line.count(" & ") for line in body.splitlines() if line.endswith(r"\\")}
+    assert columns == {5}
+    assert pq.read_table(outputs[2]).num_rows == sum(int(r["runs"]) for r in rows)
+    # Again, from what was kept; an output is not replaced unless asked.
+    assert run(data, tmp_path / "runs", *given).exit_code == 2
+    kept = (tmp_path / "runs" / "own-data.jsonl").read_text()
+    assert run(data, tmp_path / "runs", *given, "--force").exit_code == 0
+    assert (tmp_path / "runs" / "own-data.jsonl").read_text() == kept
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["-m", "tem"], "tem: no epsilon"),
+        (["-m", "nothing", "-e", "5"], "mechanism"),
+        (["-m", "vickrey_literal", "-e", "5"], "no proof"),
+        (["-m", "tem", "-e", "-1"], "above 0"),
+        (["-m", "tem", "-e", "5", "-o", "table.doc"], "table.doc"),
+        (["-m", "tem", "-e", "5", "--classifier", "nowhere"], "nowhere"),
+        (["-m", "krr,policy=nothing", "-e", "5"], "nothing"),
+    ],
+)
+def test_mistakes_are_found_before_anything_is_measured(data, tmp_path, more, problem):
+    done = CliRunner().invoke(
+        cli,
+        ["benchmark", str(data), "--label", "stars", "--column", "words",
+         "--runs", str(tmp_path / "runs"), *more],
+    )  # fmt: skip
+    assert done.exit_code in (2, 4), done.output
+    assert problem in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_attacker_of_a_corpus_recovers_as_much_as_that_of_all_words(small_space):
+    """Where the corpus has all words, the channel of some is that of all."""
+    state = mg.mechanism("tem", epsilon=3.0).prepare(small_space)
+    texts = ["paris and london", "rome or paris", "we met in oslo"] * 10
+    pairs = build_pairs(texts, Lookup(small_space))
+    pairs = pairs.sample(state, np.random.default_rng(0))
+    corpus = [" ".join(small_space.words)] * 3 + texts
+    whole = attack_with_corpus(state, pairs, tokenize(texts), corpus)
+    made = Privatizer(state_mechanism(state), small_space)
+    some = attack_release(made, texts, corpus, 0).sensitive
+    assert some.n == whole.n > 0
+    assert abs(some.value - whole.value) < 0.25
+    assert some.value > 0.2
+
+
+def state_mechanism(state):
+    return mg.mechanism("tem", epsilon=state.guarantee.epsilon)
+
+
+def test_the_channel_of_draws_is_near_that_of_the_law(small_space):
+    words = ["paris", "london", "rome"]
+    tem = mg.mechanism("tem", epsilon=2.0).prepare(small_space)
+    pairs = build_pairs(words, Lookup(small_space)).sample(
+        tem, np.random.default_rng(1)
+    )
+    every = np.arange(small_space.vocab_size, dtype=np.int32)
+    prior = np.full(small_space.vocab_size + 1, 1 / (small_space.vocab_size + 1))
+    exact = channel_of(tem, pairs, every, prior)
+
+    class Drawn:
+        """The same law, of which nobody knows a closed form."""
+
+        space = small_space
+
+        def log_prob(self, ids):
+            raise mg.errors.LawUnknownError("none")
+
+        def sample(self, ids, rng):
+            return tem.sample(ids, rng)
+
+    drawn = channel_of(Drawn(), pairs, every, prior)
+    for output in np.unique(pairs.outputs):
+        row, other = exact.observation[output], drawn.observation[output]
+        assert exact.candidates[row, 0] == drawn.candidates[other, 0]
+        assert exact.log_law[row, 0] == pytest.approx(drawn.log_law[other, 0], abs=0.2)
+
+
+@pytest.fixture
+def small_space():
+    words = ["paris", "london", "rome", "oslo", "and", "or", "we", "met", "in", "film"]
+    vectors = np.random.default_rng(3).normal(size=(len(words), 5)) * 2
+    return mg.Space.from_arrays("small", words, vectors)
+
+
+def test_the_folder_of_the_call_is_behind_what_is_installed(tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text("raise RuntimeError")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    with pytest.raises(ConfigurationError, match="json has no Law"):
+        registered_name("json:Law")
+    assert os.fspath(tmp_path) in __import__("sys").path

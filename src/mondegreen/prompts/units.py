@@ -150,8 +150,6 @@ def _numbers(
         for k in run:
             is_alone = len(run) == 1
             yield from _word_units(parts, sent, kinds, k, is_alone=is_alone)
-            if is_alone:
-                yield from _near_units(parts, sent, kinds, k)
         i = run[-1] + 1
 
 
@@ -292,16 +290,8 @@ def _word_units(
         yield Unit(theirs, mine)
     if needs_context or sent[2 * k + 2][:1] in (".", ")"):
         yield from _with_neighbors(mine, theirs, sent, kinds, k)
-
-
-def _near_units(
-    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None], k: int
-) -> Iterator[Unit]:
-    """A number of one digit behind the surrogate before it."""
-    theirs = sent[2 * k + 1]
-    if len(theirs) == 1 and theirs.isascii() and theirs.isdigit():
-        if near := _find_near(sent, kinds, k):
-            yield Unit(theirs, parts[2 * k + 1], near=near)
+    if is_number and needs_context and (near := _find_near(sent, kinds, k)):
+        yield Unit(theirs, mine, near=near)
 
 
 def _with_neighbors(

@@ -88,8 +88,8 @@ def proxy(
         default=3600.0,
     ),
     conversations: int = option(
-        "Maximum number of conversations in memory. A quarter of them may have had a "
-        "single request.",
+        "Maximum number of conversations in memory. A quarter of them are kept for "
+        "conversations with a single request.",
         "--max-conversations",
         default=10_000,
         type=click.IntRange(min=1),

@@ -41,7 +41,7 @@ from mondegreen_experiments.scoreboard.tools import BLOCKED, TOOLS
 PAGE: Final = "explanation/scoreboard.md"
 PICTURE: Final = DOCS / "assets" / "scoreboard.svg"
 _PANELS: Final = ("units left", "reader", "linkage", "other words kept")
-_ALONE: Final = 30
+_ALONE: Final = 10
 """Annotations of a kind that a share is shown for, at least."""
 
 
@@ -229,7 +229,7 @@ def draw() -> bytes:
                 axes.plot([cell.value], [-row], "o", color=colour, ms=size)
             axes.set_xlim(-0.04, 1.04)
             axes.set_ylim(-len(names) + 0.5, 0.5)
-            axes.set_xticks([0, 0.5, 1])
+            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
             axes.grid(axis="y", color=RULE, lw=0.8)
             axes.tick_params(length=0, colors=QUIET)
             axes.set_yticks([-row for row in range(len(names))])

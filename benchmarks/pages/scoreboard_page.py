@@ -47,9 +47,25 @@ _ALONE: Final = 10
 
 def load() -> list[dict[str, Any]]:
     """The points of the results."""
-    path = machine.RESULTS / "scoreboard.json"
-    points: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["points"]
+    points: list[dict[str, Any]] = _results()["points"]
     return points
+
+
+def _results() -> dict[str, Any]:
+    path = machine.RESULTS / "scoreboard.json"
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+def cost() -> str:
+    """How long the table took, and where."""
+    found = _results()
+    about = found["machine"]
+    return (
+        f"{len(found['points'])} tools on {len(SETS)} sets took "
+        f"{found['seconds'] / 60:.0f} minutes on {about['cores']} cores, which had "
+        f"{about['load_at_start']:.0f} other processes to run.\n"
+    )
 
 
 def board() -> Table:
@@ -125,7 +141,7 @@ def blocked() -> str:
     """Tools without numbers, and why."""
     known = sort_points(load())
     absent = {
-        each.title: "Its row is not measured yet."
+        each.title: "not measured yet. The command adds its row."
         for name, each in TOOLS.items()
         if name not in known
     }
@@ -251,6 +267,7 @@ TABLES: Final = {
     "tools": tools,
     "blocked": blocked,
     "sets": sets,
+    "cost": cost,
     "losses": losses,
     "llm-redactor": llm_redactor,
     "presidio-research": presidio_research,

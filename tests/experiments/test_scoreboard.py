@@ -199,6 +199,29 @@ def test_the_board_of_a_tiny_bench_is_printed_and_kept(folder, notes, few, tmp_p
     assert points["everything"]["insurance questions"]["retrieval"] == 0
 
 
+@pytest.mark.slow("attacks on a few releases")
+def test_a_tool_and_texts_of_ones_own_need_no_data(tmp_path, few):
+    script, texts = tmp_path / "mine.py", tmp_path / "own.csv"
+    script.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    text = json.loads(line)['text']\n"
+        "    print(json.dumps({'text': text.replace('Oslo', '[PLACE]')}))\n"
+    )
+    texts.write_text('text\nAnn is in Oslo.\n"Bob, 🙂 left."\nCarl met Dora.\n')
+    command = shlex.join([sys.executable, str(script)])
+    given = ["--set", f"own={texts}", "--tool", f"mine={command}", "--json"]
+    found = run("scoreboard", "--runs", tmp_path / "runs", *given)
+    assert found.exit_code == 0, found.output
+    board = {
+        each["point"]["tool"]: each["measures"]
+        for each in json.loads(found.stdout)["points"]
+    }
+    assert set(board) == {"nothing", "everything", "sensitive", "mine"}
+    # Of Ann, Oslo, Bob, Carl and Dora, the tool masks Oslo.
+    assert board["mine"]["own: survivors"]["value"] == pytest.approx(4 / 5)
+
+
 def test_a_changed_file_is_measured_again(notes, few, tmp_path):
     def points():
         asked = Asked(sets=[f"own={notes}"])

@@ -41,15 +41,31 @@ from mondegreen_experiments.scoreboard.tools import BLOCKED, TOOLS
 PAGE: Final = "explanation/scoreboard.md"
 PICTURE: Final = DOCS / "assets" / "scoreboard.svg"
 _PANELS: Final = ("units left", "reader", "linkage", "other words kept")
-_ALONE: Final = 30
+_ALONE: Final = 10
 """Annotations of a kind that a share is shown for, at least."""
 
 
 def load() -> list[dict[str, Any]]:
     """The points of the results."""
-    path = machine.RESULTS / "scoreboard.json"
-    points: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["points"]
+    points: list[dict[str, Any]] = _results()["points"]
     return points
+
+
+def _results() -> dict[str, Any]:
+    path = machine.RESULTS / "scoreboard.json"
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+def cost() -> str:
+    """How long the table took, and where."""
+    found = _results()
+    about = found["machine"]
+    return (
+        f"{len(found['points'])} tools on {len(SETS)} sets took "
+        f"{found['seconds'] / 60:.0f} minutes on {about['cores']} cores, which had "
+        f"{about['load_at_start']:.0f} other processes to run.\n"
+    )
 
 
 def board() -> Table:
@@ -125,7 +141,7 @@ def blocked() -> str:
     """Tools without numbers, and why."""
     known = sort_points(load())
     absent = {
-        each.title: "Its row is not measured yet."
+        each.title: "not measured yet. The command adds its row."
         for name, each in TOOLS.items()
         if name not in known
     }
@@ -229,7 +245,7 @@ def draw() -> bytes:
                 axes.plot([cell.value], [-row], "o", color=colour, ms=size)
             axes.set_xlim(-0.04, 1.04)
             axes.set_ylim(-len(names) + 0.5, 0.5)
-            axes.set_xticks([0, 0.5, 1])
+            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
             axes.grid(axis="y", color=RULE, lw=0.8)
             axes.tick_params(length=0, colors=QUIET)
             axes.set_yticks([-row for row in range(len(names))])
@@ -251,6 +267,7 @@ TABLES: Final = {
     "tools": tools,
     "blocked": blocked,
     "sets": sets,
+    "cost": cost,
     "losses": losses,
     "llm-redactor": llm_redactor,
     "presidio-research": presidio_research,

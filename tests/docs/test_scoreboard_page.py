@@ -50,4 +50,4 @@ def test_results_hold_numbers_alone():
     for each in points:
         assert set(each["texts"]) == {"nats"}
         assert set(each["point"]) <= {"tool", "pinned", "times", "lacks"}
-        assert all(re.fullmatch(r"[\w' :-]+", name) for name in each["measures"])
+        assert all(re.fullmatch(r"[\w' :-]+", name) for name in each["values"])

@@ -25,7 +25,7 @@ from mondegreen_experiments import kept
 from mondegreen_experiments.bench import Bench, reduced
 from mondegreen_experiments.code import code_of
 from mondegreen_experiments.kept import table_of, write_parquet
-from mondegreen_experiments.papers import NAMES, recipe_named
+from mondegreen_experiments.papers import BOARD, NAMES, recipe_named
 from mondegreen_experiments.recipe import Published, Recipe, Shape, curve, place, rises
 from mondegreen_experiments.result import FAILS, HOLDS, Mean, Result
 from mondegreen_experiments.run import _next, _Task, run_all, runs_of
@@ -230,7 +230,7 @@ def package(tmp_path, monkeypatch):
 def test_recipes_of_other_distributions_are_listed_and_measured(tmp_path, package):
     listed = CliRunner().invoke(cli, ["reproduce", "--list", "--json"])
     names = [row["name"] for row in json.loads(listed.stdout)]
-    assert names == [*NAMES, "our-line"]
+    assert names == [*NAMES, "our-line", BOARD]
     done = invoke(tmp_path, "our-line", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["points"][0]["measures"]["y"]["value"] == 1
@@ -471,7 +471,7 @@ def test_what_is_missing_is_named(tmp_path):
 
 def test_the_command_lists_and_measures(tmp_path, monkeypatch):
     listed = CliRunner().invoke(cli, ["reproduce", "--list", "--json"])
-    assert [row["name"] for row in json.loads(listed.stdout)] == list(NAMES)
+    assert [row["name"] for row in json.loads(listed.stdout)] == [*NAMES, BOARD]
     monkeypatch.setattr(
         "mondegreen_experiments.papers.recipe_named", lambda _: recipe()
     )

@@ -185,15 +185,41 @@ def test_the_board_of_a_tiny_bench_is_printed_and_kept(folder, notes, few, tmp_p
     lines = (tmp_path / "runs" / "scoreboard.jsonl").read_text().splitlines()
     assert len(lines) == 3 * 2
     assert not any(re.search("Ann|Oslo|called", line) for line in lines)
-    again = run(*given, "--json")
-    assert json.loads(again.stdout)["recipe"] == "scoreboard"
+    again = json.loads(run(*given, "--json").stdout)
+    assert again["recipe"] == "scoreboard"
     assert (tmp_path / "runs" / "scoreboard.jsonl").read_text().splitlines() == lines
-    points = table.sort_points(json.loads(again.stdout)["points"])
+    points = table.sort_points(
+        {**each, "values": {k: m["value"] for k, m in each["measures"].items()}}
+        for each in again["points"]
+    )
     assert (
         points["nothing"]["news"]["accuracy"] > points["everything"]["news"]["accuracy"]
     )
     assert points["nothing"]["insurance questions"]["retrieval"] == 1
     assert points["everything"]["insurance questions"]["retrieval"] == 0
+
+
+@pytest.mark.slow("attacks on a few releases")
+def test_a_tool_and_texts_of_ones_own_need_no_data(tmp_path, few):
+    script, texts = tmp_path / "mine.py", tmp_path / "own.csv"
+    script.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    text = json.loads(line)['text']\n"
+        "    print(json.dumps({'text': text.replace('Oslo', '[PLACE]')}))\n"
+    )
+    texts.write_text('text\nAnn is in Oslo.\n"Bob, 🙂 left."\nCarl met Dora.\n')
+    command = shlex.join([sys.executable, str(script)])
+    given = ["--set", f"own={texts}", "--tool", f"mine={command}", "--json"]
+    found = run("scoreboard", "--runs", tmp_path / "runs", *given)
+    assert found.exit_code == 0, found.output
+    board = {
+        each["point"]["tool"]: each["measures"]
+        for each in json.loads(found.stdout)["points"]
+    }
+    assert set(board) == {"nothing", "everything", "sensitive", "mine"}
+    # Of Ann, Oslo, Bob, Carl and Dora, the tool masks Oslo.
+    assert board["mine"]["own: survivors"]["value"] == pytest.approx(4 / 5)
 
 
 def test_a_changed_file_is_measured_again(notes, few, tmp_path):

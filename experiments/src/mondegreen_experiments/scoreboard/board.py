@@ -10,7 +10,7 @@ from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError
 from mondegreen_experiments.bench import Bench
-from mondegreen_experiments.recipe import Recipe, Scale
+from mondegreen_experiments.recipe import Recipe, Scale, place
 from mondegreen_experiments.result import Result
 from mondegreen_experiments.scoreboard.measure import measure
 from mondegreen_experiments.scoreboard.peers import (
@@ -128,12 +128,24 @@ def _point_of_command(given: str) -> dict[str, Any]:
     return {"tool": name, "command": command, "started": round(time.time(), 3)}
 
 
+def list_points(result: Result) -> list[dict[str, Any]]:
+    """List what each tool got, on one line for each value."""
+    return [
+        {
+            "point": dict(point),
+            "values": {name: round(mean.value, 6) for name, mean in means.items()},
+            "texts": dict(result.texts[place(point)]),
+        }
+        for point, means in result.means
+    ]
+
+
 def write_board(result: Result) -> list[tuple[str, list[dict[str, object]]]]:
     """Write tables for a terminal: one of all sets of the bench, then one of each set.
 
     The first is left out where a set of the bench is missing.
     """
-    points = result.to_dict()["points"]
+    points = list_points(result)
     board, promises = sort_points(points), list_promises(points)
     tables = []
     if set(SETS) <= set(list_sets(board)):

@@ -129,16 +129,17 @@ def get_title(name: str) -> str:
 def sort_points(
     points: Sequence[Mapping[str, Any]],
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Sort what was measured by tool and set, from points as results have them.
+    """Sort what was measured by tool and set.
 
+    A point has ``point``, where it is on the grid, ``values`` and ``texts``.
     What a tool got on all sets together is under the name ``ALL``.
     """
     board: dict[str, dict[str, dict[str, float]]] = {}
     for each in points:
         cells = board.setdefault(each["point"]["tool"], {})
-        for name, mean in each["measures"].items():
+        for name, value in each["values"].items():
             place, _, measure = name.rpartition(IN)
-            cells.setdefault(place or ALL, {})[measure] = mean["value"]
+            cells.setdefault(place or ALL, {})[measure] = value
     return {
         name: board[name]
         for name in (*TOOLS, *(each for each in board if each not in TOOLS))

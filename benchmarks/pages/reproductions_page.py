@@ -65,7 +65,7 @@ def in_short() -> str:
     small = sum(row["scale"] == "quick" for row in rows)
     tested = sum(each["printed"] != [] for each in known)
     first = (
-        f"We measured {amount(len(rows), 'experiment')} of five papers again. Our "
+        f"We made {amount(len(rows), 'experiment')} on claims of five papers. Our "
         f"vectors, texts and models differ from theirs, and {small} experiments are at "
         f"a small scale. **Of {amount(len(known), 'claim')} of the papers, "
         f"{told[HOLDS]} hold here, {told[FAILS]} do not hold, and {told[UNTOLD]} "

@@ -83,6 +83,18 @@ def test_a_space_of_other_dimensions_or_words_is_refused(tmp_path):
             given_spaces([bad], 0, tmp_path / "runs", print)
 
 
+def test_a_call_says_what_is_its_own(tmp_path):
+    as_glove(tmp_path / "g.txt")
+    given = ["reproduce", "tem-threshold", "--runs", str(tmp_path / "runs")]
+    given += ["--space", f"glove={tmp_path / 'g.txt'}", "--seeds", "1"]
+    done = CliRunner().invoke(cli, [*given, "--preprocess", "lemmas"])
+    assert done.exit_code == 0, done.output
+    own = "In place of that: your vectors for glove, texts after lemmas."
+    assert own in done.stderr
+    choices = Choices(classifier="/somewhere/bert", sentence_model="m:f")
+    assert choices.names() == ["the classifier bert", "the sentence model m:f"]
+
+
 def test_models_that_are_not_there_are_refused(tmp_path):
     assert check_choices("lstm", "") == ("lstm", "")
     for classifier, model in (("nothing", ""), ("", str(tmp_path)), ("", "nothing:f")):

@@ -25,6 +25,7 @@ LEVELS = {
     ("cmp-words", "more than a hundred words are less than twice as far"): (
         *("within_twice", 100, 101),
     ),
+    ("tem-cost", "noise follows the density"): (*("density", -0.01, 0.01),),
     ("brr-sizes", "a word takes less time among codes"): (
         *("time_saved_percent", -0.1, 0.1),
     ),

@@ -19,8 +19,10 @@ from mondegreen.errors import ConfigurationError, MissingColumnError, SourceErro
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
+from mondegreen_experiments.choices import digest_of
 from mondegreen_experiments.compare.attack import attack_release, channel_of
 from mondegreen_experiments.compare.contenders import (
+    Contender,
     read_contender,
     read_contenders,
     registered_name,
@@ -78,6 +80,21 @@ def test_a_class_of_the_folder_is_found_and_a_missing_one_is_named(
     with pytest.raises(ConfigurationError, match="json has no Law"):
         registered_name("json:Law")
     assert registered_name("santext") == "exponential"
+
+
+def test_kept_runs_are_of_the_files_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    policy = tmp_path / "mine.policy"
+    policy.write_text("one")
+    own = Contender("krr", {}, str(policy))
+    before = own.files(None)
+    digest_of.cache_clear()
+    policy.write_text("two")
+    after = own.files(None)
+    assert before[0] == after[0]  # of the class
+    assert before[1] != after[1]
+    assert Contender("tem", {}).files(None) != Contender("laplace", {}).files(None)
 
 
 def test_parts_are_those_of_the_split_or_others_for_each_seed(data):

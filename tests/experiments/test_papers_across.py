@@ -13,9 +13,11 @@ pytest.importorskip("sklearn")
 import mondegreen as mg
 from mondegreen.space.binarize import with_codes
 from mondegreen_experiments.bench import Labelled
+from mondegreen_experiments.choices import Choices
 from mondegreen_experiments.measures.scramblers import SCRAMBLERS
 from mondegreen_experiments.papers import recipe_named
 from mondegreen_experiments.releases import (
+    BY_LARGEST,
     BY_RATIO,
     LAWS,
     NO_NOISE,
@@ -38,6 +40,8 @@ ROOM = (
 
 class Reviews:
     """Words at random places, and texts whose class is told by their words, or not."""
+
+    choices = Choices()
 
     def __init__(self, told=True):
         vectors = np.random.default_rng(0).normal(size=(SIZE, 6))
@@ -213,4 +217,4 @@ def test_what_is_published_is_on_a_grid_and_claims_read_every_table(name):
         table = [(point, defaultdict(lambda: 0.5)) for point in grid]
         assert {each.holds(table) for each in recipe.shapes} <= {True, False}
         laws = {point["law"] for point in grid if "law" in point}
-        assert laws <= {*LAWS, *SCRAMBLERS, BY_RATIO, NO_NOISE}
+        assert laws <= {*LAWS, *SCRAMBLERS, BY_LARGEST, BY_RATIO, NO_NOISE}

@@ -10,9 +10,11 @@ pytest.importorskip("torch")
 
 import mondegreen as mg
 from mondegreen_experiments.bench import Labelled
+from mondegreen_experiments.choices import Choices
 from mondegreen_experiments.measures.as_run import GUMBEL, ONE_CELL, state_of
 from mondegreen_experiments.measures.scored import beside, counted, drawn
 from mondegreen_experiments.papers import recipe_named
+from mondegreen_experiments.papers.benchmark.axes import AXES
 from mondegreen_experiments.releases import prepared
 
 SIZE = 600  # of at most 512 the law of Gumbel noise is computed, for long
@@ -20,6 +22,8 @@ SIZE = 600  # of at most 512 the law of Gumbel noise is computed, for long
 
 class MadeUpTexts:
     """Texts of made-up words, whose class is told by them, and a list of English."""
+
+    choices = Choices()
 
     def __init__(self, folder):
         vectors = np.random.default_rng(0).normal(size=(SIZE, 6))
@@ -199,3 +203,44 @@ def test_the_claims_are_false_where_they_should_be():
     turned = {name: -value for name, value in as_said.items()}
     assert [s.holds([({}, turned)]) for s in recipe.shapes] == [False] * 4
     assert [s.holds([({}, as_said)]) for s in recipe.shapes] == [True] * 4
+
+
+def orders(by_law):
+    """A table of accuracies by (axis, accuracy) of each law, on the same texts."""
+    return [
+        ({"law": law, "texts": "t"}, {"accuracy": y, **dict.fromkeys(AXES, x)})
+        for law, points in by_law.items()
+        for x, y in points
+    ]
+
+
+def test_an_order_is_judged_where_both_laws_reach_a_level():
+    line = [(0.1, 0.5), (0.9, 0.9)]
+    higher = [(x, y + 0.05) for x, y in line]
+    claims = {
+        (each.claim.split()[0], each.claim.rpartition(" at equal ")[2]): each
+        for each in recipe_named("benchmark-axes").shapes
+        if " than CMP" in each.claim
+    }
+    assert len(claims) == 4 * len(AXES)
+    for law, ahead in (("TEM", higher), ("BRR", higher)):
+        for name in AXES.values():
+            shape = claims[law, name]
+            assert shape.test(orders({law: ahead, "CMP": line})) == pytest.approx(0.05)
+            assert not shape.holds(orders({law: line, "CMP": ahead}))
+            beyond = [(0.95, 0.99)]  # above every level: nothing can be told
+            assert math.isnan(shape.test(orders({law: beyond, "CMP": line})))
+    safe = [(0.01, 0.8)]  # always below a level: it counts with its best
+    shape = claims["urr", AXES["sensitive"]]
+    assert shape.test(orders({"urr": safe, "CMP": line})) > 0.1
+
+
+def test_more_dimensions_keep_fewer_words_or_the_claim_fails():
+    (shape,) = (
+        each
+        for each in recipe_named("benchmark-counts").shapes
+        if each.claim.startswith("fewer words stay in more dimensions")
+    )
+    assert shape.holds(shape.printed)
+    turned = [({**p, "dim": -p["dim"]}, m) for p, m in shape.printed]
+    assert not shape.holds(turned)

@@ -10,6 +10,7 @@ from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms import mechanism
 from mondegreen.scores.held_out import measure_held_out_errors, table_of_runs
 from mondegreen_experiments.bench import Labelled
+from mondegreen_experiments.choices import Choices
 from mondegreen_experiments.measures import neighbours
 from mondegreen_experiments.measures.neighbours import SETTINGS, Choice, Neighbours
 from mondegreen_experiments.measures.selection import printed_selection
@@ -21,6 +22,8 @@ SIZE = 60
 
 class MadeUp:
     """Words of opinion far from each other; texts whose class their words tell."""
+
+    choices = Choices()
 
     def __init__(self, folder=None):
         vectors = np.random.default_rng(0).normal(size=(SIZE, 6)).astype(np.float32)

@@ -63,6 +63,15 @@ class Choices:
     def __bool__(self) -> bool:
         return self != Choices()
 
+    def names(self) -> list[str]:
+        """Say in words what was named, without the folders of models."""
+        found = [f"your vectors for {name}" for name, _ in self.spaces]
+        if self.classifier:
+            found.append(f"the classifier {Path(self.classifier).name}")
+        if self.sentence_model:
+            found.append(f"the sentence model {Path(self.sentence_model).name}")
+        return [*found, *(f"texts after {step}" for step in self.preprocess)]
+
     def describe(self) -> Mapping[str, Any]:
         """What of it decides numbers: files by what they hold."""
         return {

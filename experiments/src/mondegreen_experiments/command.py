@@ -156,7 +156,7 @@ def reproduce(
     skipped = {name: f"no {lack}" for name, lack in lacks.items() if lack}
     recipes = [each for each in recipes if each.name not in skipped]
     _check(recipes, bench, output, force=force)
-    _introduce(recipes, skipped, tell)
+    _introduce(recipes, skipped, bench, tell)
     done, failed = _measured(recipes, scale, bench, kept_in, jobs, tell, shower(quiet))
     if output is not None:
         _write(output, scale, done)
@@ -177,12 +177,14 @@ def reproduce(
 
 
 def _introduce(
-    recipes: Sequence[Recipe], skipped: Mapping[str, str], tell: Shown
+    recipes: Sequence[Recipe], skipped: Mapping[str, str], bench: Bench, tell: Shown
 ) -> None:
     for name, why in skipped.items():
         tell(f"{name} is left out: {why}")
     if len(recipes) == 1:
         tell(f"{recipes[0].paper}: {recipes[0].title}. {recipes[0].differs}")
+    if bench.choices:
+        tell(f"In place of that: {', '.join(bench.choices.names())}.")
 
 
 def _measured(

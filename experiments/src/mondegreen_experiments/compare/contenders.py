@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any, Final, final
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.mechanisms import mechanism_class, register
 from mondegreen.settings import DEFAULT_MECHANISM, Settings
+from mondegreen_experiments.choices import digest_of
 
 _COMMA: Final = re.compile(r",(?![^\[]*\])")
 """A comma that is not within brackets, such as those of a list of numbers."""
@@ -45,6 +47,17 @@ class Contender:
         if self.policy is not None:
             more.insert(0, f"policy {self.policy}")
         return ", ".join([self.name, *more])
+
+    def files(self, space: str | None) -> list[str]:
+        """Name by what they hold: the file of the class, of a policy and of a space.
+
+        A run that was kept is of these. Modules that the class imports are not covered.
+        """
+        kind = mechanism_class(registered_name(self.name))
+        paths = [inspect.getsourcefile(kind), self.policy, space]
+        return [
+            digest_of(Path(each)) for each in paths if each and Path(each).is_file()
+        ]
 
     def settings(self, epsilon: float, space: str | None, **more: Any) -> Settings:
         """The settings of a release; the class of ``MODULE:CLASS`` is registered."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
@@ -108,9 +106,3 @@ def _parts(path: str, names: Sequence[Any]) -> list[str]:
     if found and not {"train", "test"} <= set(found):
         raise SourceError(path, "its split has no rows of train, or none of test")
     return found
-
-
-def digest(path: str) -> str:
-    """Name a file by what it holds, so that kept runs are of this data."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

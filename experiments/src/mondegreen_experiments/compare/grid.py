@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError
+from mondegreen_experiments.choices import digest_of
 from mondegreen_experiments.compare.contenders import Contender
-from mondegreen_experiments.compare.data import digest
 from mondegreen_experiments.compare.learners import needs
 from mondegreen_experiments.compare.measure import NO_NOISE, measure
 from mondegreen_experiments.recipe import Point, Recipe
@@ -52,7 +53,12 @@ def recipe_of(
         for epsilon in own:
             if not (math.isfinite(epsilon) and epsilon > 0):
                 raise ConfigurationError(f"epsilon {epsilon}: a number above 0")
-            points.append(_point(asked, _written(each), each.label, epsilon))
+            points.append(
+                {
+                    **_point(asked, _written(each), each.label, epsilon),
+                    "files": each.files(asked.space),
+                }
+            )
     shares = [f"{kind} {name}" for name in asked.classifiers for kind in _JUDGED]
     return Recipe(
         name="own-data",
@@ -85,7 +91,7 @@ def _point(asked: Asked, contender: str, label: str, epsilon: float) -> Point:
         "contender": contender,
         "mechanism": label,
         "epsilon": epsilon,
-        "data": digest(asked.path),
+        "data": digest_of(Path(asked.path)),
     }
     names = ("path", "text", "label", "split", "format", "space", "texts")
     more = ("attacked", "classifiers", "unproved")

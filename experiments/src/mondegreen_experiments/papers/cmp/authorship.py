@@ -37,7 +37,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     asked about clear texts, which is a use and not an attack.
     """
     space, rng = bench.space("glove-300"), np.random.default_rng(seed)
-    state, size = release_at(point, space, fast=True), space.vocab_size + 1
+    state, size = release_at(point, space), space.vocab_size + 1
     known, asked = (
         _drawn(bench, split, int(point[size]), seed)
         for split, size in (("train", "texts"), ("test", "test"))

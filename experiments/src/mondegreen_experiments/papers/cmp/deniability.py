@@ -36,7 +36,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     rng, epsilon = np.random.default_rng(seed), float(point["epsilon"])
     size, runs = space.vocab_size, int(point["runs"])
     words = rng.choice(size, min(int(point["words"]), size), replace=False)
-    state = prepared("CMP", epsilon, space, fast=True)
+    state = prepared("CMP", epsilon, space)
     outputs = repeated(state, words.astype(np.int32), runs, rng)
     stays = (outputs == words[:, None]).mean(axis=1)
     different = [len(np.unique(row)) for row in outputs]
@@ -200,5 +200,4 @@ RECIPE: Final = Recipe(
         ),
     ),
     axes=("epsilon", "dim", "n_w"),
-    needs=("torch",),
 )

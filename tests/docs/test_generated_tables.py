@@ -15,6 +15,7 @@ SCRIPTS = {
         "choosing_page",
         "codes_page",
         "decoders_page",
+        "environment_page",
         "examples_page",
         "language_page",
         "linkage_page",

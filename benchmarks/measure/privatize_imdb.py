@@ -1,7 +1,8 @@
 """Measure how fast 12,000 real reviews are privatized, from Parquet to Parquet.
 
-Runs the installed command on the IMDb sample, for the default mechanism, ``tem`` and
-``exponential`` with one job and with two, and for ``laplace`` and ``brr``, with in the
+Runs the installed command on the IMDb sample, as it is by default (the policy
+``sensitive``), for ``calibrated``, ``tem``, ``exponential`` and ``tree`` with one job
+and with two, and for ``laplace`` and ``brr``, with in the
 same run the rooflines of these: exact search alone (faiss, batches of 4,096; float32
 vectors, and codes) by two processes of one thread each. Rates are medians of runs that
 nothing watches; asking the system for the memory of processes takes time from them, so
@@ -28,7 +29,11 @@ from benchmarks import machine
 
 QUERIES = 4096
 BRR = 0.7
+DEFAULT = "default"
+"""The command without a mechanism: a policy, and whatever it prints by default."""
+
 CASES = [
+    (DEFAULT, 12.0, (), 3),
     ("calibrated", 1.7, (), 3),
     ("tem", 2.5, (), 3),
     ("exponential", 2.5, (), 3),
@@ -49,9 +54,10 @@ def measure(
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out.parquet"
         report = Path(folder) / "report.json"
-        arguments = ["-o", output, "-m", mechanism, "--epsilon", epsilon]
+        arguments = ["-o", output, "--epsilon", epsilon]
         arguments += ["--jobs", jobs, "--report", report, "--quiet"]
-        arguments += ["--read", "none"]
+        if mechanism != DEFAULT:
+            arguments += ["-m", mechanism, "--read", "none"]
         arguments += [part for each in settings for part in ("--set", each)]
         start = time.perf_counter()
         process = subprocess.Popen([*COMMAND, *map(str, arguments)])
@@ -60,7 +66,8 @@ def measure(
         assert process.returncode == 0
         counts = json.loads(report.read_text())["counts"]
         assert counts["rows"] == 12_000
-        check(output)
+        # Words of a public list stay, so a short review may be as it was.
+        check(output, most_same=0.05 if mechanism == DEFAULT else 0.01)
     return {"words": counts["words"], "seconds": seconds, "peak_mib": peak}
 
 
@@ -100,7 +107,7 @@ def proportional_mib(pid: int) -> float:
     return int(found.group(1)) / 1024 if found else 0.0
 
 
-def check(output: Path) -> None:
+def check(output: Path, most_same: float) -> None:
     """Assert that the release has all rows, the old columns, and other words."""
     import pyarrow.parquet as pq
 
@@ -108,7 +115,7 @@ def check(output: Path) -> None:
     assert after.drop(["text"]).equals(before.drop(["text"]))
     assert b"mondegreen" in after.schema.metadata
     same = sum(a == b for a, b in zip(before["text"], after["text"], strict=True))
-    assert same < 0.01 * len(before)  # lower-case texts may keep every word
+    assert same < most_same * len(before)  # lower-case texts may keep every word
 
 
 def search_alone(seed: int) -> float:

@@ -10,7 +10,7 @@ from benchmarks.pages.page import Table
 README = machine.ROOT / "README.md"
 START = "<!-- speed: written by benchmarks/pages/readme_table.py -->\n"
 END = "<!-- /speed -->"
-SHOWN = ("tree", "calibrated", "laplace")
+SHOWN = ("default", "tree", "calibrated", "laplace")
 
 
 def table() -> str:

@@ -244,7 +244,7 @@ def test_text_that_is_followed_line_by_line_loses_nothing(command, start_process
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("in.xlsx", "export the sheet as CSV"),
+        ("in.xls", "save it as .xlsx, or as CSV UTF-8"),
         ("in.geojson", "jq -c '.features[]' x.geojson > x.jsonl"),
         ("in.docx", "save it as plain text"),
         ("in.zip", "unpack it"),

@@ -16,6 +16,7 @@ SCRIPTS = {
         "codes_page",
         "context_page",
         "decoders_page",
+        "environment_page",
         "examples_page",
         "gateway_page",
         "hand_counts_page",

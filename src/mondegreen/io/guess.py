@@ -30,7 +30,10 @@ _ADVICE: Final = {
 _STARTS: Final = {
     b"PAR1": ("Parquet", "write it to a file that is named .parquet"),
     b"\x1f\x8b": ("gzip", "unpack it: gunzip -c; or name the file .txt.gz"),
-    b"PK\x03\x04": ("a zip or an Office file", "unpack it, or name it .xlsx"),
+    b"PK\x03\x04": (
+        "a zip or an Office file",
+        "unpack it, name it .xlsx, or export text",
+    ),
     b"\xd0\xcf\x11\xe0": ("an Office file", "export text or CSV"),
     b"%PDF-": ("PDF", "save it as plain text"),
     b"ARROW1": ("Arrow", "write it as Parquet"),

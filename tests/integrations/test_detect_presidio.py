@@ -79,7 +79,9 @@ def test_the_command_states_both_layers(tmp_path, monkeypatch):
 
 
 def test_the_code_of_the_page_runs(capsys):
-    page = Path(__file__).parents[2] / "docs" / "reference" / "libraries" / "presidio.md"
+    page = (
+        Path(__file__).parents[2] / "docs" / "reference" / "libraries" / "presidio.md"
+    )
     blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     (block,) = [each for each in blocks if "load_presidio" in each]
     exec(block, {})

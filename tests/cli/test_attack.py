@@ -83,7 +83,7 @@ def test_a_table_says_it_to_people(run):
     said = run("attack", "sample.csv", "--epsilon", "4").stdout
     for words in ("a reader of sentences", "mutual information", "linked by"):
         assert words in said
-    assert "where these are private" in said
+    assert "keep these numbers private" in said
     assert "words guessed most often" not in said  # they are words of the sample
 
 

@@ -46,13 +46,13 @@ Bodies are JSON, in UTF-8. With `--api-keys` all but `/healthz` and `/readyz` ne
 | status | |
 |---|---|
 | 200 | done |
-| 400 | the body is no JSON |
+| 400 | the body is not JSON |
 | 401 | no API key, or an unknown one |
 | 404, 405 | unknown path, or wrong method |
 | 408 | the body did not arrive in time |
 | 413 | too many bytes or texts |
 | 415 | compressed, or not `application/json` |
-| 422 | not what the address takes; too many words; an unknown word, if refused |
+| 422 | wrong fields; too many words; an unknown word with `--unknown fail` |
 | 429 | too many requests for this key or address; `Retry-After` says when |
 | 500 | a bug, which the log names without its message |
 | 503 | busy, or not done in time |

@@ -139,7 +139,7 @@ def test_its_text_holds_the_numbers():
         "exp(2 * d(w, w'))",
         "min(Euclidean distance, 4)",
         "toy (0123456789ab)",
-        "(1.5 away): at most 3 nats",
+        "(median, 1.5 away): at most 3 nats",
         "any two words: at most 8 nats",
         "epsilon 3 per unit of something",
         "punctuation",
@@ -182,9 +182,9 @@ def test_the_summary_is_three_lines():
     one = promise(hides_among=1200).with_text(("layout: all of it",))
     lines = one.summary().splitlines()
     assert len(lines) == 3
-    assert "by a factor of e^8 at most" in lines[0]
+    assert "by a factor of at most e^8" in lines[0]
     assert "hides among 1,200 words; for nearest neighbors" in lines[1]
-    assert "the factor is e^3 at most" in lines[1]
+    assert "the factor is at most e^3" in lines[1]
     assert lines[2] == "Disclosed: punctuation, layout."
     exact = promise(certified=1.0, hides_among=2).summary()
     assert "e^4 at most" in exact

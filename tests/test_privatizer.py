@@ -416,7 +416,7 @@ def test_arrow_refuses_a_column_that_is_no_text(make, array):
 def test_arrow_names_the_columns_that_exist_where_one_is_missing(make):
     batch = pa.record_batch({"a": ["x"], "b": ["y"]})
     for options in ({}, {"columns": ["a", "c"]}, {"columns": ["a"], "id_column": "c"}):
-        with pytest.raises(MissingColumnError, match="it has: 'a', 'b'"):
+        with pytest.raises(MissingColumnError, match="Columns: 'a', 'b'"):
             make().arrow(batch, **options)
 
 

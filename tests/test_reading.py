@@ -159,7 +159,7 @@ def test_the_command_says_what_it_reads_and_how_not_to(command):
     made = privatizer(read="sentence")
     assert texts == texts_of(made.batch(TEXTS, IDS))
     assert f"language model english (sha256 {load_language().digest[:16]})" in said
-    assert "is a guess of what was meant" in said
+    assert "is a guess of the original words" in said
     assert "--read none" in said
     assert (
         command("--policy", "all", "--epsilon", "10", "--read", "sentence", "--quiet")[
@@ -282,7 +282,7 @@ def test_what_does_not_fit_is_refused(tmp_path):
 def test_a_model_that_was_exchanged_is_refused(tmp_path):
     spec = privatizer(read="sentence").to_dict()
     spec["digests"]["language"] = "0" * 64
-    with pytest.raises(LanguageError, match="another one"):
+    with pytest.raises(LanguageError, match="differs from"):
         mg.Privatizer.from_dict(spec)
 
 

@@ -73,7 +73,8 @@ def beside(part: str) -> dict[str, tuple[str, Any]]:
     found = load("policies_beside")
     new, old = found["parts"].get(part, {}), found["earlier"].get(part, {})
     return {
-        key: ("", new[key]) if key in new else (STAR, old[key]) for key in {**old, **new}
+        key: ("", new[key]) if key in new else (STAR, old[key])
+        for key in {**old, **new}
     }
 
 

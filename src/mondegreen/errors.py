@@ -188,10 +188,10 @@ class MissingColumnError(DataError, LookupError):
     ) -> None:
         self.path, self.column, self.row = str(path), column, row
         self.available = list(available)
-        has = ", ".join(repr(name) for name in self.available) or "none"
+        has = "Columns: " + (", ".join(map(repr, self.available)) or "none")
         if count is not None:  # names that may be private text are not listed
-            has = amount(count, "column")
-        problem = f"column {column!r} not found. Columns: {has}"
+            has = f"There {'is' if count == 1 else 'are'} {amount(count, 'column')}"
+        problem = f"column {column!r} not found. {has}"
         super().__init__(_locate(path, "row", row, problem, hint))
 
 

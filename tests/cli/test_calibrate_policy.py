@@ -105,12 +105,12 @@ def test_texts_without_sensitive_words_are_refused(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["-t", "sensitive=0.2", "-t", "n_w=0.5", "-m", "urr"], "separately"),
+        (["-t", "sensitive=0.2", "-t", "n_w=0.5", "-m", "urr"], "once for each"),
         (["-t", "sensitive=0.2", "-m", "urr", "-m", "tree"], "once for each"),
         (["-t", "sensitive=0.2", "--prior", "uniform"], "--prior"),
         (["-t", "sensitive=0.2", "--policy", "all"], "no ordinary words"),
         (["-t", "sensitive=2"], "share of sensitive words"),
-        (["-t", "n_w=0.5", "--policy", "names"], "do not go"),
+        (["-t", "n_w=0.5", "--policy", "names"], "cannot be combined"),
         (["-t", "sensitive=0.2", "-o", "x.json"], "--output takes"),
         (["-t", "success=0.2", "-m", "tree", "-o", "x.json"], "one --epsilon"),
     ],

@@ -147,7 +147,7 @@ def test_people_read_a_table(run):
 
 def test_a_success_below_that_of_no_output_is_refused(run):
     command = *TREE, "public.txt", "-o", "c.json", "-e", "3", "--target"
-    assert "cannot be had" in run(*command, "success=0.01", expect=2).output
+    assert "cannot be reached" in run(*command, "success=0.01", expect=2).output
     most = priors()[0].max()
     assert f"{most:.4f}" in run(*command, f"success={most - 1e-6}", expect=2).output
     run(*command, f"success={most + 1e-6}")

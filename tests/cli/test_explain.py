@@ -108,7 +108,7 @@ def test_a_word_is_looked_up_in_its_canonical_form(run):
 def test_a_kept_word_passes_in_clear(run, tmp_path):
     keep = tmp_path / "keep.txt"
     keep.write_text("cold\n")
-    assert "passes in clear" in run("Cold", "-e", 2, "--keep", keep).stdout
+    assert "passes unchanged" in run("Cold", "-e", 2, "--keep", keep).stdout
     found = json.loads(run("cold", "-e", 2, "--keep", keep, "--json").stdout)
     assert (found["is_kept"], found["stay"]) == (True, 1.0)
 

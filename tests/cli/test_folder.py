@@ -96,7 +96,7 @@ def test_files_and_folders_can_be_mixed(run, texts, tmp_path):
         (["in", "-o", "no/such"], 3, "create it first"),
         (["empty", "-o", "out"], 3, "no file here"),
         (["in", "absent.txt", "-o", "out"], 3, "No such file"),
-        (["in", "-o", "out", "-c", "review"], 3, "no column 'review'"),
+        (["in", "-o", "out", "-c", "review"], 3, "column 'review' not found"),
         (["in", "bad", "-o", "out"], 3, "row 2"),
         (["in", "-o", "out", "--report", "in/a.txt"], 2, "a file of its own"),
     ],

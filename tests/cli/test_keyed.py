@@ -62,8 +62,11 @@ def test_a_key_is_the_same_in_a_file_and_in_the_environment(run, monkeypatch):
     ("args", "hint"),
     [
         (["--key-env", "RELEASE_KEY"], "--id"),
-        (["--key-env", "RELEASE_KEY", "--id", "id", "--seed", "1"], "exclude"),
-        (["--key-env", "RELEASE_KEY", *KEYED], "exclude"),
+        (
+            ["--key-env", "RELEASE_KEY", "--id", "id", "--seed", "1"],
+            "cannot be combined",
+        ),
+        (["--key-env", "RELEASE_KEY", *KEYED], "cannot be combined"),
         (["--key-env", "ABSENT_KEY", "--id", "id"], "ABSENT_KEY is not set"),
         (["--key-env", HEX, "--id", "id"], "environment variable"),
         (["--key-env", "PATH", "--id", "id"], "PATH is no key"),
@@ -106,7 +109,7 @@ def test_an_id_that_occurs_twice_is_refused_wherever_it_stands(run, jobs):
     Path("many.csv").write_text("id,text\n" + "".join([*rows, rows[7]]))
     options = ["many.csv", "-o", "out.csv", *KEYED, "-j", jobs]
     found = run(*options, "--unique-ids", expect=3)
-    assert "record 5001 has an id that an earlier record has" in found
+    assert "record 5001 has the id of an earlier record" in found
     assert not Path("out.csv").exists()
     run(*options)
     lines = Path("out.csv").read_text().splitlines()

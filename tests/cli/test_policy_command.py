@@ -82,7 +82,7 @@ def test_show_takes_the_options_of_a_policy(tmp_path):
     ("arguments", "says"),
     [
         (["policy", "show", "x", "--policy", "all"], "mondegreen explain WORD"),
-        (["policy", "show", "..."], "no word"),
+        (["policy", "show", "..."], "no WORD"),
         (["policy", "show", "x", "--open", "illness"], "choose one of"),
         (["explain", "the cat", "--policy", "names", "-e", "12"], "policy show"),
         (["explain", "x", "--policy", "names", "-e", "12", "--read", "words"], "guess"),

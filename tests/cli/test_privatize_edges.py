@@ -83,7 +83,7 @@ def test_a_column_that_no_record_has_leaves_standard_output_empty(run, args, mis
     options = ["--format", "jsonl", "-q", "--missing", missing, *args]
     done = run("-", *options, stdin=given, expect=3)
     assert done.stdout_bytes == b""
-    assert "it has: 1 column" in done.stderr
+    assert "There is 1 column" in done.stderr
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -118,7 +118,7 @@ def test_a_record_without_the_column_stops_with_its_number(run, jobs):
     rows[4321] = f'{{"txet": "{CANARY}"}}\n'
     given = "".join(rows).encode()
     done = run("-", "--format", "jsonl", "-j", jobs, stdin=given, expect=3)
-    assert "row 4322: there is no column 'text'" in done.stderr
+    assert "row 4322: column 'text' not found" in done.stderr
     assert "did you mean" in done.stderr
     assert "--missing pass" in done.stderr
     for line in done.stdout.splitlines():  # what was out by then is released
@@ -308,7 +308,8 @@ def test_any_one_character_can_delimit(run, mark):
 def test_a_comma_is_not_given_up_where_the_header_has_a_column_by_it(run):
     Path("in.csv").write_text("id,text;x\n1,bad\n")
     assert (
-        "no column 'text'" in run("in.csv", "-c", "id", "-c", "text", expect=3).stderr
+        "column 'text' not found"
+        in run("in.csv", "-c", "id", "-c", "text", expect=3).stderr
     )
     Path("in.csv").write_text("id;body\n1;bad\n")
     run("in.csv", expect=3)

@@ -151,9 +151,9 @@ def test_another_key_and_a_forged_map_are_refused(files):
         Path("map").write_bytes(bytes(forged))
         assert "changed" in back(expect=3)
     Path("map").write_bytes(good[: len(good) // 2])
-    assert "not whole" in back(expect=3)
+    assert "incomplete" in back(expect=3)
     Path("map").write_bytes(good + b"x")
-    assert "not whole" in back(expect=3)
+    assert "incomplete" in back(expect=3)
     Path("map").write_bytes(b"PAR1")
     assert "not a map" in back(expect=3)
     assert not Path("back.csv").exists()
@@ -227,7 +227,7 @@ def test_lists_and_several_columns_are_restored(files):
         ]
         assert read == rows
     given = ["-c", "id", "--id", "a"]
-    assert "it has: 'a', 'b.c'" in back(*given, source="safe.jsonl", expect=3)
+    assert "Columns: 'a', 'b.c'" in back(*given, source="safe.jsonl", expect=3)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_lists_and_several_columns_are_restored(files):
         (["--policy", "all"], "--same record"),
         ([*POLICY, "-j", "2"], "--jobs 1"),
         ([*POLICY], "--key-file"),
-        ([*POLICY, "--seed", "1", "--key-file", "key"], "exclude"),
+        ([*POLICY, "--seed", "1", "--key-file", "key"], "cannot be combined"),
         ([*POLICY, "--key-file", "key", "--report", "map"], "a file of its own"),
         ([*POLICY, "--key-file", "map"], "key file"),
     ],

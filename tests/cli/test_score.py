@@ -122,7 +122,10 @@ def test_one_file_twice_is_refused(run, tmp_path):
 def test_a_missing_column_is_an_error_of_the_data(run, tmp_path):
     write(tmp_path / "a.csv", TEXTS)
     write(tmp_path / "b.csv", SAFE)
-    assert "no column 'body'" in run("a.csv", "b.csv", "-c", "body", expect=3).stderr
+    assert (
+        "column 'body' not found"
+        in run("a.csv", "b.csv", "-c", "body", expect=3).stderr
+    )
 
 
 def test_english_words_and_a_sentence_model_are_the_users(run, tmp_path):

@@ -114,7 +114,7 @@ def test_errors_stop_the_query_and_hold_no_text(con, query):
 
 def test_a_key_and_ids_go_together(con):
     for privatizer, keyed in ((PRIVATIZER, True), (KEYED, False)):
-        with pytest.raises(ConfigurationError, match="go together"):
+        with pytest.raises(ConfigurationError, match="keyed=True needs"):
             register(con, privatizer, "other", keyed, column="text")
     with pytest.raises(ConfigurationError, match="Privatizer"):
         register(con, CANARY, "other")

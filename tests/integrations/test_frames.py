@@ -325,9 +325,9 @@ def long_of(frame, engine="auto"):
 
 
 def test_a_lazy_frame_without_a_key_is_refused(lazy):
-    with pytest.raises(ConfigurationError, match="each time draws other noise"):
+    with pytest.raises(ConfigurationError, match="with other noise each time"):
         frames.privatize(lazy, ["text"], PRIVATIZER)
-    with pytest.raises(ConfigurationError, match="each time draws other noise"):
+    with pytest.raises(ConfigurationError, match="with other noise each time"):
         frames.privatize(lazy, ["text"], PRIVATIZER, "id")
     with pytest.raises(ConfigurationError, match="id_column="):
         frames.privatize(lazy, ["text"], KEYED)

@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
+    "guide/data-frames-and-spark": ("narwhals", "pandas"),
     "data-frames": ("narwhals", "pandas", "polars"),
     "duckdb": ("duckdb",),
     "datasets": ("datasets",),
@@ -38,10 +39,24 @@ def run(script, folder, library):
     return done.stdout
 
 
+def read(page):
+    folder = "docs" if page.startswith("guide/") else "docs/reference/libraries"
+    return (ROOT / folder / f"{page}.md").read_text("utf-8")
+
+
+def test_the_guide_shows_the_code_of_the_page_on_spark_which_is_tested():
+    guide = read("guide/data-frames-and-spark")
+    (code,) = re.findall(r"^```py\n(.*?)^```", guide, re.DOTALL | re.MULTILINE)
+    tested = {line.strip() for line in read("spark").splitlines()}
+    lines = [line.strip() for line in code.splitlines() if line.strip()]
+    assert len(lines) > 8
+    assert [line for line in lines if line not in tested] == []
+
+
 @pytest.mark.slow("starts a process")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_of_a_page_run_one_after_another(page, tmp_path):
-    text = (ROOT / f"docs/reference/libraries/{page}.md").read_text("utf-8")
+    text = read(page)
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     assert len(blocks) == text.count("```python") > 2
     for library in PAGES[page]:

@@ -115,8 +115,8 @@ def test_settings_are_prepared_once_in_a_process(engine, monkeypatch):
     [
         ({"epsilom": 1.0}, "no setting named 'epsilom'"),
         ({"epsilon": 1.0, "seed": 1}, "no setting named 'seed'"),
-        ({"epsilon": 1.0, "key_env": "KEY"}, "takes no key"),
-        ({"privatizer": 1, "epsilon": 1.0}, "whole"),
+        ({"epsilon": 1.0, "key_env": "KEY"}, "cannot use a key"),
+        ({"privatizer": 1, "epsilon": 1.0}, "holds all"),
         ({}, "needs epsilon"),
         ({"privatizer": "tree"}, "Privatizer"),
         ({"epsilon": -1.0}, "epsilon"),

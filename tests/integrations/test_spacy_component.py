@@ -88,11 +88,11 @@ def test_a_doc_is_privatized_once():
     doc = nlp(LONG)
     first = doc._.private_text
     for again in (lambda: nlp(doc), lambda: list(nlp.pipe([doc]))):
-        with pytest.raises(ConfigurationError, match="private text already"):
+        with pytest.raises(ConfigurationError, match="already has a private text"):
             again()
     assert doc._.private_text == first
     nlp.add_pipe("mondegreen", name="second", config={"epsilon": 1.0})
-    with pytest.raises(ConfigurationError, match="private text already"):
+    with pytest.raises(ConfigurationError, match="already has a private text"):
         nlp(LONG)
 
 
@@ -169,7 +169,7 @@ def test_bytes_give_the_same_component():
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"spec": {}}', b"\xff"], ids=str)
 def test_bytes_that_are_no_settings_are_refused(data):
-    with pytest.raises(ConfigurationError, match="no settings"):
+    with pytest.raises(ConfigurationError, match="not settings"):
         pipeline().get_pipe("mondegreen").from_bytes(data)
 
 
@@ -188,7 +188,7 @@ def test_another_space_than_on_disk_is_refused(tmp_path):
     found = json.loads(path.read_text())
     found["spec"]["digests"]["space"] = "0" * 64
     path.write_text(json.dumps(found))
-    with pytest.raises(MondegreenError, match="another one"):
+    with pytest.raises(MondegreenError, match="differs from"):
         spacy.load(tmp_path)
 
 
@@ -265,7 +265,7 @@ def copied(nlp):
     ],
 )
 def test_words_reach_no_bytes_however_they_were_read(read):
-    with pytest.raises(ConfigurationError, match=r"whose words|memory_zone"):
+    with pytest.raises(ConfigurationError, match=r"outside its pipeline|memory_zone"):
         read(pipeline()).to_bytes()
 
 
@@ -332,7 +332,7 @@ def test_two_ids_that_differ_are_refused(key):
         return found._.private_text
 
     assert released(7) == released("7") == released(None)
-    with pytest.raises(ConfigurationError, match="another id"):
+    with pytest.raises(ConfigurationError, match="two ids"):
         released("8")
 
 

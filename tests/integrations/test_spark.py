@@ -157,9 +157,9 @@ def test_without_a_key_it_refuses_and_says_what_to_do(private, records, spec):
     with pytest.raises(ConfigurationError, match="key_env, or pass unkeyed='write-on"):
         private(records, ["text"], spec=spec)
     for half in ({"id_column": "id"}, {"key_env": "RELEASE_SECRET"}):
-        with pytest.raises(ConfigurationError, match="need each other"):
+        with pytest.raises(ConfigurationError, match="must be used together"):
             private(records, ["text"], spec=spec, **half)
-    with pytest.raises(ConfigurationError, match="exclude"):
+    with pytest.raises(ConfigurationError, match="cannot be combined"):
         private(records, ["text"], spec=spec, **KEYED, **ONCE)
     with pytest.raises(InvalidParameterError, match="unkeyed"):
         private(records, ["text"], spec=spec, unkeyed=True)

@@ -122,7 +122,7 @@ def test_what_goes_wrong_is_told_without_text(run, tmp_path):
         (["mixed.csv", "other", *KEYED], 3, "Spark stopped"),
         (["in.csv", "out"], 2, "unkeyed"),
         (["in.csv", "out", *KEYED], 3, "another number of values than the header"),
-        (["in.csv", "out", "-c", "absent", *KEYED], 3, "no column 'absent'"),
+        (["in.csv", "out", "-c", "absent", *KEYED], 3, "column 'absent' not found"),
         (["none.parquet", "out", *KEYED], 3, "Path does not exist"),
     ]
     for arguments, code, said in cases:

@@ -103,7 +103,7 @@ def test_lines_have_no_id(tmp_path):
 
 def test_lines_have_one_column(tmp_path):
     (tmp_path / "in.txt").write_text("a\n")
-    with pytest.raises(MissingColumnError, match="it has: 'text'"):
+    with pytest.raises(MissingColumnError, match="Columns: 'text'"):
         open_source(tmp_path / "in.txt", columns=("body",))
 
 

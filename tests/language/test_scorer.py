@@ -108,7 +108,7 @@ def test_many_sentences_are_read_in_parts(tmp_path, monkeypatch):
 def test_a_folder_without_such_a_model_is_refused_and_nothing_is_fetched(tmp_path):
     for name in ("torch", "transformers"):
         pytest.importorskip(name, reason="the extra transformers is absent")
-    with pytest.raises(LanguageError, match="no folder of a model"):
+    with pytest.raises(LanguageError, match="not the folder of a model"):
         TransformersScorer("gpt2")  # a name that a hub has is no folder
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(LanguageError, match="cannot be read"):

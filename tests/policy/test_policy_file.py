@@ -132,9 +132,9 @@ def test_specs_carry_the_path_and_a_digest_that_is_checked(tmp_path):
     release = made("the probmon", id="1").text
     assert pickle.loads(pickled)("the probmon", id="1").text == release
     write(tmp_path, body("the and of zeta"))
-    with pytest.raises(ConfigurationError, match="is another one here"):
+    with pytest.raises(ConfigurationError, match="differs from the one"):
         mg.Privatizer.from_dict(spec)
-    with pytest.raises(ConfigurationError, match="is another one here"):
+    with pytest.raises(ConfigurationError, match="differs from the one"):
         pickle.loads(pickled)
 
 
@@ -161,18 +161,18 @@ def test_spark_executors_check_the_digest(tmp_path):
     expected = doors.made({**LAW, "policy": str(path)})("the probmon", id="1").text
     assert done["text"][0].as_py() == expected
     path.write_bytes(write(tmp_path, body("the and")).read_bytes())
-    with pytest.raises(ConfigurationError, match="is another one here"):
+    with pytest.raises(ConfigurationError, match="differs from the one"):
         list(spark.release_batches([batch], spec, **how))
 
 
 # --- what is refused
 
 BROKEN = {
-    "not a lexicon": (b"hello\n", "no lexicon"),
-    "empty": (b"", "no lexicon"),
+    "not a lexicon": (b"hello\n", "not a policy"),
+    "empty": (b"", "not a policy"),
     "not UTF-8": (b"mondegreen-lexicon 1\n{}\n[ordinary]\n\xff\n", "not UTF-8"),
-    "a header that is no object": (b"mondegreen-lexicon 1\n[1]\n", "no lexicon"),
-    "deep": (b"mondegreen-lexicon 1\n" + b"[" * 10**5, "no lexicon"),
+    "a header that is no object": (b"mondegreen-lexicon 1\n[1]\n", "not a policy"),
+    "deep": (b"mondegreen-lexicon 1\n" + b"[" * 10**5, "not a policy"),
 }
 
 

@@ -15,11 +15,12 @@ pytest.importorskip("uvicorn")
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "guard-prompts.md").read_text("utf-8")
+GUIDE = (ROOT / "docs" / "guide" / "service-and-prompts.md").read_text("utf-8")
 EXAMPLES = ROOT / "examples"
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+def blocks(language, page=PAGE):
+    return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
 
 
 def run(*command, **how):
@@ -30,18 +31,26 @@ def run(*command, **how):
     return done.stdout
 
 
-@pytest.mark.slow("starts two proxies")
+@pytest.mark.slow("starts two proxies, and a service")
 @pytest.mark.skipif(shutil.which("curl") is None, reason="asks with curl")
-def test_the_commands_of_the_page_run(tmp_path):
+@pytest.mark.parametrize("page", [PAGE, GUIDE], ids=["detail", "guide"])
+def test_the_commands_of_the_page_run(tmp_path, page):
     command = tmp_path / "mondegreen"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mondegreen "$@"\n')
     command.chmod(0o700)
     path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
     end = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"
-    script = "\n".join([end, "set -e", *blocks("sh")])
+    script = "\n".join([end, "set -e", *blocks("sh", page)])
     run("bash", "-c", script, cwd=tmp_path, env={**os.environ, "PATH": path})
     stated = json.loads((tmp_path / "guarantee.json").read_text())
-    assert stated["guarantee"]["mechanism"] == "urr"
+    expected = "urr" if page is PAGE else "surrogates"
+    assert stated["guarantee"]["mechanism"] == expected
+
+
+@pytest.mark.slow("starts a process")
+def test_the_python_of_the_guide_runs():
+    said = run(sys.executable, "-c", "\n".join(blocks("python", GUIDE)))
+    assert "Okonkwo" in said
 
 
 @pytest.mark.slow("LiteLLM takes long to import")

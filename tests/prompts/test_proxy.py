@@ -239,7 +239,7 @@ def test_what_the_client_sees_of_a_refusal_names_the_field(client, model):
     picture = [{"type": "image_url", "image_url": {"url": CANARY}}]
     with pytest.raises(openai.BadRequestError) as caught:
         ask(client, picture)
-    assert "messages[0].content[0]: a part that cannot be read" in str(caught.value)
+    assert "messages[0].content[0]: a part that is not text" in str(caught.value)
     assert CANARY not in str(caught.value)
     assert not model.received
 

@@ -96,7 +96,10 @@ def test_it_serves_until_it_is_told_to_end_and_prints_no_text(tmp_path):
     [
         (["--upstream", "http://example.org/v1"], "plain HTTP"),
         (["--upstream", "https://me:secret@x/v1"], "upstream must be"),
-        (["--upstream", "https://x/v1", "--fresh", "--key-env", "X"], "exclude"),
+        (
+            ["--upstream", "https://x/v1", "--fresh", "--key-env", "X"],
+            "cannot be combined",
+        ),
         (["--upstream", "https://x/v1", "--public-role", "user"], "public-role"),
         (["--upstream", "https://x/v1", "--mechanism", "santext_plus"], "no proof"),
         ([], "--upstream"),

@@ -391,7 +391,7 @@ def test_a_missing_key_file_is_named_with_the_way_to_make_one(tmp_path):
 
 def test_a_key_file_that_is_no_key_is_refused_without_quoting_it(key_file):
     key_file.write_bytes(b"hunter2")
-    with pytest.raises(ConfigurationError, match="no key") as caught:
+    with pytest.raises(ConfigurationError, match="not a key") as caught:
         KeyedNoise.from_file(key_file)
     assert "hunter2" not in str(caught.value)
 

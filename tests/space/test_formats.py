@@ -371,7 +371,7 @@ def test_wrong_requests_are_refused(tmp_path):
         read(path, limit=0)
     with pytest.raises(InvalidParameterError):
         read(path, dtype="float64")
-    with pytest.raises(EmbeddingFormatError, match="no list is needed"):
+    with pytest.raises(EmbeddingFormatError, match="needs no list"):
         read(path, word_list=path)
     with pytest.raises(SpaceError, match="cannot be read"):
         read(tmp_path / "absent.txt")

@@ -12,8 +12,8 @@ errs no more often, and his risk
 
 (:math:`m_w` says how often w was drawn) needs the laws of these m alone; its mean over
 draws is a lower bound of the risk. One draw changes the sum by at most 1, so McDiarmid
-bounds how far it is from that mean. From above, the risk is at most the error rate of the
-guess that the output is the input.
+bounds how far it is from that mean. From above, the risk is at most the error rate of
+the guess that the output is the input.
 """
 
 from __future__ import annotations

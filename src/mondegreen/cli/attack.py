@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from mondegreen.wording import Kind
 
 _OWN: Final = (
-    "Computed from the texts themselves: where these are private, so are these numbers."
+    "Computed from your texts: if the texts are private, keep these numbers private."
 )
 SENSITIVE: Final = "share of sensitive words"
 
 _HEADINGS: Final = {
     "sensitive_words": "sensitive words, from their context",
-    "single_word": "one word by itself",
+    "single_word": "single word",
     "reader": "a reader of sentences",
     "learning_reader": "one who learns from the release",
-    "worst_word": "the worst word",
+    "worst_word": "most exposed word",
     "categories": "categories of words",
     "mutual_information": "mutual information",
     "linkage": "linkage",
@@ -671,7 +671,7 @@ def _row(name: str, attack: Attack) -> list[str]:
 
 def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     """A row for each attack, and what is behind the largest numbers."""
-    rows = [["attack", "reaches", "without release", "who attacks, and how"]]
+    rows = [["attack", "reaches", "without release", "attacker"]]
     rows += [
         _row(name, each)
         for name, each in found.items()
@@ -684,7 +684,7 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     own = found.get("single_word")
     if own is not None and "exactly_these_frequencies" in own.details:
         share = figure(own.details["exactly_these_frequencies"], "percent")
-        yield f"\none word by itself, knowing how frequent each word is here: {share} %"
+        yield f"\nsingle word, knowing how frequent each word is here: {share} %"
     if "worst_word" in found and (words := found["worst_word"].details.get("words")):
         listed = ", ".join(f"{word} {100 * share:.0f} %" for word, share in words)
         yield f"words guessed most often: {listed}"

@@ -85,7 +85,7 @@ def refuse_unlike_text(block: bytes, name: str) -> None:
     found = _binary(block) or _json(block) or _table(block)
     if found is not None:
         problem = f"this is {found[0]}, not lines of text"
-        hint = f"{found[1]}; --format txt takes it as text all the same"
+        hint = f"{found[1]}; --format txt reads it as text anyway"
         raise SourceError(name, problem, hint=hint)
 
 

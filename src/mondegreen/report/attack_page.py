@@ -48,7 +48,7 @@ share that an attack reaches; the red line is chance, without the release.</p>
 {% for row in risky %}<tr><td class="n">{{ row.row }}<td class="n">{{ row.left }}
 <td class="n">{{ row.units }}</tr>
 {% endfor %}</table>{% endif %}
-<p><small>Computed from the texts themselves: where these are private, so is this page.
+<p><small>Computed from your texts: if the texts are private, keep this page private.
 </small></p></body></html>
 """
 

@@ -60,8 +60,8 @@ class SeenIds:
     >>> seen = SeenIds()
     >>> seen.add(["a", "b"])
     >>> seen.add(["c", "a"])
-    Traceback (most recent call last): mondegreen.errors.DataError: record 4 has the id
-    of an earlier record
+    Traceback (most recent call last):
+    mondegreen.errors.DataError: record 4 has the id of an earlier record
     """
 
     def __init__(self) -> None:

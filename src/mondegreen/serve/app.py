@@ -69,7 +69,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
 
     @app.post("/v1/privatize", **_takes(PrivatizeRequest, PrivatizeAnswer))
     async def privatize(request: Request) -> Response:
-        """Privatize some texts."""
+        """Privatize texts."""
         form = read(PrivatizeRequest, await request.body())
         _check_count(form, limits)
         if conversations.takes(form):
@@ -79,7 +79,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
 
     @app.post("/v1/explain", **_takes(ExplainRequest, ExplainAnswer))
     async def explain(request: Request) -> Response:
-        """Show what the setting means for a public word, as the command does."""
+        """Show what the setting does to a public word, as the command does."""
         word = read(ExplainRequest, await request.body()).word
         return answer(await batcher.run(lambda: explain_text(privatizer, word)))
 

@@ -173,7 +173,7 @@ class Batcher:
         is_keyed = isinstance(self.privatizer.noise, KeyedNoise)
         if is_keyed and records is None:
             raise ConfigurationError(
-                "this service uses a key: send one id for each text"
+                "this service uses a key: send ids, one for each text"
             )
         request = _Request(texts, *((records, column) if is_keyed else (None, "")))
         with self._lock:

@@ -31,9 +31,9 @@ class PrivatizeRequest(_Form):
     )
     ids: Annotated[list[str | int], _First()] | None = Field(
         None,
-        description="The id of the record of each text. Needed where noise is keyed: "
-        "the same id, column and text repeat their release. Without a key they change "
-        "nothing: every request is another release, as the guarantee says.",
+        description="Id of the record of each text. Required if the service has a "
+        "key: the same id, column and text then get the same release. Without a key, "
+        "ids have no effect: every request is a new release, as the guarantee says.",
     )
     column: str = Field(
         "text",
@@ -43,13 +43,14 @@ class PrivatizeRequest(_Form):
 
     scope: Literal["record", "conversation"] = Field(
         "record",
-        description="conversation: each sensitive word has one surrogate throughout, "
-        "which POST /v1/restore replaces again. Ordinary words pass unchanged.",
+        description="conversation: each sensitive word has one surrogate in the "
+        "conversation. POST /v1/restore puts the originals back. Ordinary words pass "
+        "unchanged.",
     )
     conversation: str | None = Field(
         None,
         max_length=_LONGEST_NAME,
-        description="The token of an earlier answer, to go on with its conversation.",
+        description="Token of an earlier answer, to continue its conversation.",
     )
 
     allowed: ClassVar[dict[str, str]] = {
@@ -62,17 +63,17 @@ class PrivatizeRequest(_Form):
 
 
 class PrivatizeAnswer(BaseModel):
-    """Their release."""
+    """The released texts and their guarantee."""
 
-    texts: list[str | None] = Field(description="In the order of the request.")
-    guarantee: dict[str, Any] = Field(description="What the release promises.")
+    texts: list[str | None] = Field(description="Texts in the order of the request.")
+    guarantee: dict[str, Any] = Field(description="Guarantee of the release.")
     conversation: str | None = Field(
         None, description="With scope conversation: the token of the conversation."
     )
 
 
 class RestoreRequest(_Form):
-    """Texts about hidden ones, such as answers of a language model."""
+    """Texts with surrogates, such as answers of a language model."""
 
     texts: Annotated[list[str | None], _First()] = Field(
         description="Texts; a null stays null."
@@ -94,11 +95,11 @@ class RestoreRequest(_Form):
 class RestoreAnswer(BaseModel):
     """The texts with the original words."""
 
-    texts: list[str | None] = Field(description="In the order of the request.")
+    texts: list[str | None] = Field(description="Texts in the order of the request.")
 
 
 class ExplainRequest(_Form):
-    """A public word. It is not privatized: send none of a private text."""
+    """A public word. Do not send a word of a private text: the answer depends on it."""
 
     word: str = Field(max_length=_LONGEST_NAME, examples=["doctor"])
 
@@ -117,7 +118,7 @@ class ExplainAnswer(BaseModel):
 
 
 class Failure(BaseModel):
-    """Why there is no answer; it never holds anything of the request."""
+    """Reason for the error. It repeats nothing of the request."""
 
     error: str
 

@@ -212,7 +212,7 @@ class _Slots:
             says = f"More than {self._each} requests at a time from one address."
             raise Refused(429, "address", f"{says} See --max-per-address.", soon)
         if self._taken.total() >= self._all:
-            raise Refused(503, "busy", "The service is busy. Try again soon.", soon)
+            raise Refused(503, "busy", "The service is busy. Try again later.", soon)
         self._taken[client] += 1
         try:
             yield

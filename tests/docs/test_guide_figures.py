@@ -1,0 +1,85 @@
+"""Figures and printed lines of the user pages are those of results and commands."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import mondegreen as mg
+from benchmarks.pages.policies_page import COLLECTIONS, DEFAULT, load
+from mondegreen.cli.main import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def read(page):
+    text = (ROOT / "docs" / "guide" / f"{page}.md").read_text(encoding="utf-8")
+    return " ".join(text.split())
+
+
+def recovered():
+    rows = load("policies")["rows"][DEFAULT]
+    return [100 * rows[each]["attack"]["value"] for each in COLLECTIONS]
+
+
+@pytest.mark.parametrize("page", ["data-protection", "not-protected"])
+def test_what_an_attacker_recovers_is_that_of_the_results(page):
+    least, most = min(recovered()), max(recovered())
+    numbers = re.search(
+        r"discloses (\d+) to (\d+) of 100|from (\d+) of 100.*? to (\d+) of 100",
+        read(page),
+    )
+    shown = [int(each) for each in numbers.groups() if each]
+    assert shown == [round(least), round(most)]
+
+
+def test_the_lines_of_the_start_are_what_the_command_prints():
+    file = ROOT / "examples" / "reviews.csv"
+    command = ["privatize", str(file), "--column", "review", "--epsilon", "12"]
+    done = CliRunner().invoke(cli, command)
+    assert done.exit_code == 0, done.output
+    text = (ROOT / "docs/guide/start.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(Privacy guarantee.*?)```", text, re.DOTALL)
+    assert shown.splitlines() == done.stderr.splitlines()[:4]
+
+
+def test_the_tree_at_each_epsilon_is_that_of_the_results():
+    path = ROOT / "docs" / "how-to" / "choose-epsilon.md"
+    rows = re.findall(r"^\| (\d+) \|(.*)\|$", path.read_text("utf-8"), re.MULTILINE)
+    exact = {}
+    for epsilon, cells in rows:
+        shares = re.findall(r"([\d.]+)%", cells)
+        if len(shares) == 5:  # the table of the tree
+            exact[int(epsilon)] = [round(float(each)) for each in shares]
+    page = read("choose")
+    shown = re.findall(r"\| (\d+) \| (\d+) of 100 words (come|become)", page)
+    assert len(shown) == 4
+    for epsilon, share, how in shown:
+        place = -1 if how == "come" else 1
+        assert exact[int(epsilon)][place] == int(share), epsilon
+
+
+def test_krr_costs_what_the_page_says():
+    rows = load("policies")["rows"]
+    (name,) = [each for each in rows if re.search(r"sensitive.*krr.*10\b", each)]
+    low = min(100 * rows[name][each]["attack"]["value"] for each in COLLECTIONS)
+    high = max(100 * rows[name][each]["attack"]["value"] for each in COLLECTIONS)
+    (shown,) = re.findall(r"recovers (\d+) to (\d+) of 100", read("choose"))
+    assert [int(each) for each in shown] == [round(low), round(high)]
+
+
+def test_what_a_detector_leaves_is_that_of_the_results():
+    parts = load("policies_beside")["parts"]["detectors"]
+    left = 100 * parts["presidio_synthetic"]["Presidio"]["units_left"]
+    (shown,) = re.findall(r"Presidio left (\d+) of 100", read("questions"))
+    assert int(shown) == round(left)
+
+
+def test_what_is_protected_is_called_by_the_same_word():
+    privatizer = mg.Privatizer(mg.mechanism("urr", epsilon=12.0))
+    words = re.findall(r"`(strong|moderate|weak|vacuous|none)`", read("choose"))
+    assert set(words) >= {"strong", "moderate", "weak", "vacuous", "none"}
+    stated = json.loads(privatizer.guarantee.to_json())
+    assert stated["protection"] in words

@@ -83,9 +83,9 @@ def digests() -> str:
     found = load("policies")["policies"]
     shown = [f"`{found[name]['digest'][:12]}` (`{name}`)" for name in found]
     return (
-        f"The figures are of the shipped lists with digests {' and '.join(shown)}. Rows "
-        "with a star were measured with the lists before these, which hid more ordinary "
-        "words.\n"
+        f"The figures are of the shipped lists with digests {' and '.join(shown)}. "
+        "Rows with a star were measured with the lists before these, which hid more "
+        "ordinary words.\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""``mondegreen calibrate -m tree -o``: both bounds hold, and the file is what privatize reads."""
+"""``mondegreen calibrate -m tree -o``: both bounds hold; privatize reads the file."""
 
 import csv
 import json

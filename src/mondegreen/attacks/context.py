@@ -222,7 +222,7 @@ def certify_context(
 
     *Numerics.* Under a policy the posterior is exact for the candidates of
     :class:`mondegreen.attacks.posteriors.PolicyPosterior`, which says what it leaves
-    out. On a space the decoder keeps 24 candidates for each word, of which 12 remain;
+    out. On a space the decoder keeps 24 candidates for each word, and 12 remain;
     a true word that is not among them has the posterior 0. Scores are rounded to
     1/1024 nat.
 

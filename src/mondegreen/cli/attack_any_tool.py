@@ -202,7 +202,7 @@ def _iterate_left(files: Files, asked: Asked) -> Iterator[Finding]:
             if count == _MOST_LISTED:
                 return
             count += 1
-            said = f"A unit of the kind {unit.kind!r} is unchanged in row {row.number}."
+            said = f"A unit ({unit.kind}) is unchanged in row {row.number}."
             yield Finding("survivors", said, row.number, unit.first + 1, unit.kind)
 
 

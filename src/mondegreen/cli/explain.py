@@ -183,7 +183,7 @@ def _explain_kept(facts: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         echo_json({**facts, "guarantee": None, "stay": 1.0})
     else:
-        clear = "It passes in clear, every time; nothing is promised for it."
+        clear = "It passes unchanged, every time. It has no guarantee."
         click.echo(f"{facts['word']}: on the keep list. {clear}")
 
 

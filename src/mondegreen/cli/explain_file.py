@@ -32,7 +32,7 @@ PRIVATE: Final = (
 @final
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A file whose hidden words are looked at, and how many of its texts."""
+    """A file to explain, and how many of its texts to read."""
 
     path: str
     columns: tuple[str, ...]

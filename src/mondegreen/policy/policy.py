@@ -441,7 +441,7 @@ def find_form(word: str) -> str:
 
 
 def _is_format(kind: str, form: str) -> bool:
-    """Whether a group of number words is a format, of which there are no others."""
+    """Whether a group of number words is a format, with no other members."""
     return kind == "number_word" and form in _CLOSED
 
 

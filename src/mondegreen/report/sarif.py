@@ -94,7 +94,7 @@ def write_sarif(
 
 
 def _error(name: str, attack: Attack, limit: float, uri: str) -> dict[str, Any] | None:
-    """Tell of an attack that reaches more than its limit."""
+    """Describe an attack that reaches more than its limit."""
     if attack.value is not None and attack.value <= limit:
         return None
     reached = "is not known" if attack.value is None else f"is {attack.value:.4g}"

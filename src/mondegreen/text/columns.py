@@ -1,6 +1,6 @@
 """Text inside Arrow columns: plain, as dictionary, in lists, structs, maps; and ids.
 
-A map is seen as a list of entries, of which the value holds the text. Keys stay.
+A map is seen as a list of entries. The value of an entry holds the text. Keys stay.
 """
 
 from __future__ import annotations

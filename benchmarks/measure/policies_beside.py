@@ -287,7 +287,9 @@ class Results:
             "parts": self.parts,
             # Of earlier lists, until they are measured again.
             "earlier": {
-                name: {k: v for k, v in old.items() if k not in self.parts.get(name, {})}
+                name: {
+                    k: v for k, v in old.items() if k not in self.parts.get(name, {})
+                }
                 for name, old in self.earlier.items()
             },
         }

@@ -73,7 +73,8 @@ def beside(part: str) -> dict[str, tuple[str, Any]]:
     found = load("policies_beside")
     new, old = found["parts"].get(part, {}), found["earlier"].get(part, {})
     return {
-        key: ("", new[key]) if key in new else (STAR, old[key]) for key in {**old, **new}
+        key: ("", new[key]) if key in new else (STAR, old[key])
+        for key in {**old, **new}
     }
 
 
@@ -82,9 +83,9 @@ def digests() -> str:
     found = load("policies")["policies"]
     shown = [f"`{found[name]['digest'][:12]}` (`{name}`)" for name in found]
     return (
-        f"The figures are of the shipped lists with digests {' and '.join(shown)}. Rows "
-        "with a star were measured with the lists before these, which hid more ordinary "
-        "words.\n"
+        f"The figures are of the shipped lists with digests {' and '.join(shown)}. "
+        "Rows with a star were measured with the lists before these, which hid more "
+        "ordinary words.\n"
     )
 
 

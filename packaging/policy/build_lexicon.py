@@ -461,7 +461,9 @@ class Material:
         bases = [b for b, _ in self.dictionary.bases(word) if len(b) > CODE]
         read = {self.reviewed[base][0] for base in bases if base in self.reviewed}
         is_harmless = kind is not None and kind[0] in INFLECTED_CLASSES
-        return is_harmless and read == {"ordinary"} and self.kinds.keys().isdisjoint(bases)
+        return (
+            is_harmless and read == {"ordinary"} and self.kinds.keys().isdisjoint(bases)
+        )
 
     def is_known(self, word: str) -> bool:
         """Whether readers know a word that nobody read for this list."""

@@ -295,7 +295,7 @@ def test_a_release_under_a_policy_is_read_back(of_policy, folder):
 def test_scopes_and_numbers_of_a_release_are_attacked(of_policy, folder, more, least):
     """Behind "paid 120 for" nothing tells the word; in a record its other place does."""
     rows = (folder / "ill.csv").read_text().splitlines()
-    changed = [rows[0], *(f"{row} I paid 120 for {row.split()[2]}" for row in rows[1:])]
+    changed = [rows[0], *(f"{row} I paid 12 for {row.split()[2]}" for row in rows[1:])]
     (folder / "ill.csv").write_text("\n".join(changed) + "\n")
     drawn = json.loads(of_policy(*more, "--json").stdout)
     made = "-o", "out.csv", "--policy", "sensitive", "--epsilon", "30", *more

@@ -1,4 +1,4 @@
-"""``mondegreen calibrate -m tree -o``: both bounds hold, and the file is what privatize reads."""
+"""``mondegreen calibrate -m tree -o``: bounds hold, and privatize reads the file."""
 
 import csv
 import json
@@ -80,7 +80,9 @@ def test_both_bounds_hold_for_what_the_file_describes(run, more):
 def test_the_success_holds_for_the_frequencies_of_a_small_sample(tmp_path):
     review, output = Path(__file__).parents[2] / "examples/reviews.csv", tmp_path / "c"
     command = [*TREE, str(review), "-c", "review", "-o", str(output), "--json"]
-    done = CliRunner().invoke(cli, [*command, "--target", "success=0.2", "--epsilon", "10"])
+    done = CliRunner().invoke(
+        cli, [*command, "--target", "success=0.2", "--epsilon", "10"]
+    )
     assert done.exit_code == 0, done.output
     space = load_space(DEFAULT_SPACE)
     lines = review.read_text(encoding="utf-8").splitlines()
@@ -108,7 +110,16 @@ def test_chances_that_break_the_bound_are_not_written(run, monkeypatch):
         return mg.mechanism("tree", epsilon=epsilon)
 
     monkeypatch.setattr("mondegreen.calibration.tree_levels.best_tree", wrong)
-    arguments = *TREE, "public.txt", "-o", "c.json", "--target", "success=0.13", "-e", "9"
+    arguments = (
+        *TREE,
+        "public.txt",
+        "-o",
+        "c.json",
+        "--target",
+        "success=0.13",
+        "-e",
+        "9",
+    )
     assert "was not reached" in run(*arguments, expect=2).output
     assert not Path("c.json").exists()
 

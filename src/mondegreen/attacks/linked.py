@@ -45,9 +45,7 @@ def draw_linked(
     symbols, links : int arrays, shape (words,)
         The released symbols, and links as of :func:`link_places`.
     """
-    scope = make_scope(
-        same, policy, repeating=policy.alphabet.cells, key=rng.bytes(32)
-    )
+    scope = make_scope(same, policy, repeating=policy.alphabet.cells, key=rng.bytes(32))
     codes = scope.draw(batch, symbols, state.sample, rng)
     places = np.searchsorted(policy.first, codes % policy.output_count, side="right")
     released = (places - 1).astype(np.int32)
@@ -113,5 +111,6 @@ def combine_places(ids: Ids, shares: Floats, links: Weights) -> Ids:
     order = np.lexsort((-scores, distinct // base))
     owners = (distinct // base)[order]
     best = order[np.append(True, owners[1:] != owners[:-1])]
-    guess = dict(zip((distinct[best] // base).tolist(), (distinct[best] % base).tolist()))
+    pairs = np.divmod(distinct[best], base)
+    guess = dict(zip(*(part.tolist() for part in pairs), strict=True))
     return np.array([guess[link] for link in links.tolist()], dtype=np.int32)

@@ -235,7 +235,9 @@ class InDomainReader:
             for times, word in by_symbol.get(cell, ())
         ]
         return {
-            first + drawn: [(times * law[own, drawn], word) for own, times, word in words]
+            first + drawn: [
+                (times * law[own, drawn], word) for own, times, word in words
+            ]
             for drawn in range(len(alphabet.cells))
         }
 

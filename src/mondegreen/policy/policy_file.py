@@ -28,7 +28,7 @@ from mondegreen.text.tokenizer import canonical, tokenize
 LARGEST: Final = 32 << 20
 """Bytes of the largest policy file that is read."""
 
-FORMS: Final = frozenset("spbzdgjramnt" "uvlxoi")
+FORMS: Final = frozenset("spbzdgjramntuvlxoi")
 """Grammatical forms of lists: singular, plural, verb, and so on; of number words."""
 
 FEWEST: Final = 20

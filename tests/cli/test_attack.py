@@ -293,9 +293,10 @@ def test_a_release_under_a_policy_is_read_back(of_policy, folder):
     ("more", "least"), [(("--same", "record"), 0.9), (("--numbers", "near"), 0.6)]
 )
 def test_scopes_and_numbers_of_a_release_are_attacked(of_policy, folder, more, least):
-    """Behind "paid 120 for" nothing tells the word; in a record its other place does."""
+    """Behind "paid 120 for" nothing tells the word; its other place in a record does."""
     rows = (folder / "ill.csv").read_text().splitlines()
-    changed = [rows[0], *(f"{row} I paid 12 for {row.split()[2]}" for row in rows[1:])]
+    more_words = (f"{row} I paid 120 for {row.split()[2]}" for row in rows[1:])
+    changed = [rows[0], *more_words]
     (folder / "ill.csv").write_text("\n".join(changed) + "\n")
     drawn = json.loads(of_policy(*more, "--json").stdout)
     made = "-o", "out.csv", "--policy", "sensitive", "--epsilon", "30", *more

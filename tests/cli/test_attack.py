@@ -293,7 +293,7 @@ def test_a_release_under_a_policy_is_read_back(of_policy, folder):
     ("more", "least"), [(("--same", "record"), 0.9), (("--numbers", "near"), 0.6)]
 )
 def test_scopes_and_numbers_of_a_release_are_attacked(of_policy, folder, more, least):
-    """Behind "paid 120 for" nothing tells the word; its other place in a record does."""
+    """Behind "paid 120 for" nothing tells the word; in a record another place does."""
     rows = (folder / "ill.csv").read_text().splitlines()
     more_words = (f"{row} I paid 120 for {row.split()[2]}" for row in rows[1:])
     changed = [rows[0], *more_words]

@@ -315,7 +315,11 @@ def test_settings_reach_the_mechanism(run):
         (["in.csv", "--keep", "absent.txt"], 3, "absent.txt: cannot be read"),
         (["in.csv", "--id", "id"], 2, "--key-file"),
         (["in.csv", "--key-file", "key"], 2, "--id"),
-        (["in.csv", "--key-file", "key", "--id", "id", "--seed", "1"], 2, "cannot be combined"),
+        (
+            ["in.csv", "--key-file", "key", "--id", "id", "--seed", "1"],
+            2,
+            "cannot be combined",
+        ),
         (["in.csv", "--key-file", "absent", "--id", "id"], 2, "urandom"),
         (["in.csv", "--key-file", "open", "--id", "id"], 2, "chmod 600"),
         (["in.csv", "--key-file", "short", "--id", "id"], 2, "not a key"),

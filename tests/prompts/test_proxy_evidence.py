@@ -134,7 +134,7 @@ def test_the_command_refuses_a_dry_run_that_a_file_would_keep():
     args = ["proxy", "--upstream", "http://127.0.0.1:1/v1", "--restore", "--dry-run"]
     done = CliRunner().invoke(cli, args)
     assert done.exit_code == 2
-    assert "must be a terminal" in done.stderr
+    assert "on a terminal only" in done.stderr
 
 
 def test_the_command_refuses_an_audit_log_that_is_broken(tmp_path):

@@ -113,7 +113,9 @@ def count_syllables(word: str) -> int:
     """Count groups of vowels; a silent e at the end does not count."""
     word = re.sub(r"[^a-z]", "", word.lower())
     groups = len(re.findall(r"[aeiouy]+", word))
-    silent = re.search(r"[^aeiouyl]e$|[aeiouy]le$|[^aeiouytd]ed$|[^aeiouysxzchg]es$", word)
+    silent = re.search(
+        r"[^aeiouyl]e$|[aeiouy]le$|[^aeiouytd]ed$|[^aeiouysxzchg]es$", word
+    )
     return max(1, groups - (1 if silent and groups > 1 else 0))
 
 

@@ -42,8 +42,8 @@ class DryRun:
     ) -> None:
         if not is_terminal:
             raise ConfigurationError(
-                "--dry-run shows originals, so standard error must be a terminal. Do "
-                "not redirect it"
+                "--dry-run shows originals on a terminal only. Do not redirect "
+                "standard error"
             )
         self._show, self._width = show, width
 

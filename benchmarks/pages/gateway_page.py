@@ -141,8 +141,8 @@ def memory() -> str:
     return (
         f"In {found['minutes']:g} minutes the first proxy got {kills}. The model "
         f"received {found['requests at the model']:,} requests, "
-        f"{found['requests with a marker in clear']} of them with such a word in "
-        f"clear. The proxy that was not killed used {sizes[0]:.0f} MiB in the first "
+        f"{found['requests with a marker in clear']} of them with such a word "
+        f"unchanged. The proxy that was not killed used {sizes[0]:.0f} MiB in the first "
         f"tenth of the run, {sizes[len(sizes) // 2]:.0f} in the middle and "
         f"{sizes[-1]:.0f} in the last.\n"
     )

@@ -41,6 +41,14 @@ from mondegreen_experiments.scoreboard.tools import BLOCKED, TOOLS
 PAGE: Final = "explanation/scoreboard.md"
 PICTURE: Final = DOCS / "assets" / "scoreboard.svg"
 _PANELS: Final = ("units left", "reader", "linkage", "other words kept")
+_README_TOOLS: Final = ("presidio-small", "names", "sensitive", "all")
+_README_COLUMNS: Final = (
+    "units left",
+    "reader",
+    "linkage",
+    "intents",
+    "other words kept",
+)
 _ALONE: Final = 10
 """Annotations of a kind that a share is shown for, at least."""
 
@@ -76,6 +84,27 @@ def board() -> Table:
     header = ["tool", *(column.title for column in columns), "nats"]
     rows = write_rows(found, columns, list_promises(points))
     return Table(header, rows, text_columns=[len(header) - 1])
+
+
+def readme_board() -> str:
+    """The rows of the README: the best known peer, and our policies."""
+    found = sort_points(load())
+    columns = [each for each in COLUMNS if each.title in _README_COLUMNS]
+    rows = [
+        [get_title(name), *(_value(column, found, name) for column in columns)]
+        for name in _README_TOOLS
+    ]
+    table = Table(["tool", *(column.title for column in columns)], rows)
+    lost = losses().count("\n")
+    return (
+        "The same attacks and tasks for every tool, as shares:\n\n"
+        f"{table}\n"
+        f"We developed on the annotated sets. Peers win {lost} of the columns. The "
+        "[scoreboard](docs/explanation/scoreboard.md) has intervals, all tools, and "
+        "how to add yours.\n\n"
+        "![Four shares of each tool, from the scoreboard]"
+        "(docs/assets/scoreboard.svg)\n"
+    )
 
 
 def by_set() -> Table:
@@ -279,6 +308,7 @@ def main() -> None:
     """Write page, picture and data."""
     PICTURE.write_bytes(draw())
     fill(PAGE, TABLES, DATA)
+    fill("../README.md", {"scoreboard": readme_board})
 
 
 if __name__ == "__main__":

@@ -62,7 +62,8 @@ def test_the_tree_at_each_epsilon_is_that_of_the_results():
 
 
 def test_krr_costs_what_the_page_says():
-    rows = load("policies")["rows"]
+    found = load("policies")  # rows of earlier lists where there are no others
+    rows = {**found["earlier"], **found["rows"]}
     (name,) = [each for each in rows if re.search(r"sensitive.*krr.*10\b", each)]
     low = min(100 * rows[name][each]["attack"]["value"] for each in COLLECTIONS)
     high = max(100 * rows[name][each]["attack"]["value"] for each in COLLECTIONS)
@@ -71,7 +72,8 @@ def test_krr_costs_what_the_page_says():
 
 
 def test_what_a_detector_leaves_is_that_of_the_results():
-    parts = load("policies_beside")["parts"]["detectors"]
+    found = load("policies_beside")  # a detector does not depend on our lists
+    parts = {**found["earlier"]["detectors"], **found["parts"]["detectors"]}
     left = 100 * parts["presidio_synthetic"]["Presidio"]["units_left"]
     (shown,) = re.findall(r"Presidio left (\d+) of 100", read("questions"))
     assert int(shown) == round(left)

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import machine
 from benchmarks.pages import scoreboard_page as page
-from benchmarks.pages.page import DOCS
+from benchmarks.pages.page import DOCS, filled
 from mondegreen_experiments.scoreboard.table import COLUMNS, compute_cell, sort_points
 
 TEXT = (DOCS / page.PAGE).read_text("utf-8")
@@ -19,6 +19,11 @@ def test_the_picture_is_that_of_the_results():
     assert page.PICTURE.read_text("utf-8").count("<use") == drawn.count("<use")
     for line in page.describe().split("; "):
         assert line in page.PICTURE.read_text("utf-8").replace("&#x27;", "'")
+
+
+def test_the_readme_shows_what_was_measured():
+    text = (DOCS.parent / "README.md").read_text("utf-8")
+    assert filled(text, {"scoreboard": page.readme_board}) == text
 
 
 def test_controls_come_out_where_they_must():

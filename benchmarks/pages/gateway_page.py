@@ -142,8 +142,9 @@ def memory() -> str:
         f"In {found['minutes']:g} minutes the first proxy got {kills}. The model "
         f"received {found['requests at the model']:,} requests, "
         f"{found['requests with a marker in clear']} of them with such a word "
-        f"unchanged. The proxy that was not killed used {sizes[0]:.0f} MiB in the first "
-        f"tenth of the run, {sizes[len(sizes) // 2]:.0f} in the middle and "
+        "unchanged. The proxy that was not killed used "
+        f"{sizes[0]:.0f} MiB in the first tenth of the run, "
+        f"{sizes[len(sizes) // 2]:.0f} in the middle and "
         f"{sizes[-1]:.0f} in the last.\n"
     )
 

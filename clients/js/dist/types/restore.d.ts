@@ -25,12 +25,16 @@ export declare class Restorer {
     private sign;
     /** How many code units a unit takes here: 0 if it is not here. */
     private match;
+    /** Whether a surrogate is among the words before. */
+    private isNear;
     /** Whether what a date leaves out stands beside it: then it is another date. */
     private matchMissing;
     /** Whether a number is no part of a longer one, and no marker of a list. */
     private isApart;
     /** Whether an address is here as it was sent, and no longer one. */
     private matchAddress;
+    /** Whether an address is a whole target. An attribute may be relative to a server that another tag names. */
+    private isOwnTarget;
     /** Restore a name or another word of a group. */
     private word;
     private original;

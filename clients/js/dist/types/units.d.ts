@@ -7,11 +7,15 @@ export interface Unit {
     readonly after: string;
     readonly isAddress: boolean;
     readonly missing: Missing;
+    /** A surrogate that stands somewhere before it. */
+    readonly near: string;
 }
 /** A word of an answer. Scripts without spaces separate words of other scripts. */
 export declare const WORD: RegExp;
 /** The name of the format of a word that was replaced; "" for a name; null for an ordinary word. */
 export type Format = string | null;
+/** Characters from a surrogate to a number of one digit that it tells to be meant. */
+export declare const NEAR = 60;
 /** Units of a conversation, by their first word: `Units` of `mondegreen.prompts.units`. */
 export declare class Units {
     private readonly byFirst;

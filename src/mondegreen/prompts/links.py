@@ -5,19 +5,27 @@ from __future__ import annotations
 import re
 from typing import Final, final
 
-_BLANK: Final = frozenset(" \t\r\n\"'<>`")
+_BLANK: Final = frozenset(" \t\r\n")
+_QUOTES: Final = frozenset("\"'`")
+_KEPT: Final = 32
+_BEGINS: Final = frozenset("/\\:.?#")  # the last signs of the two below
 _SCHEME: Final = re.compile(r"(?i)(?:[/\\]{2}|https?:|www\.)\Z")
+_HOST: Final = re.compile(r"[A-Za-z0-9]\.[A-Za-z]{2,24}[/?#]\Z")
 _TAG: Final = re.compile(r"<[A-Za-z/!?]\Z")
-_TARGET: Final = re.compile(r"\]\(\Z")
+_RAW: Final = re.compile(r"(?i)<(/?)(?:style|script)\Z")
+_VALUE: Final = re.compile(r"=[ \t\r\n]*\Z")
 
 
 @final
 class LinkScanner:
     """Reads an answer and tells whether its end is inside a link, image or tag.
 
-    Inside are: the target of a Markdown link or image, an HTML tag with all its
-    attributes, and the rest of a run without blanks behind ``//``, ``http:`` or
-    ``www.``. Browsers read a backslash as a slash, so it counts as one.
+    Inside are: the target of a Markdown link or image, also where it stands in angle
+    brackets or in a definition; an HTML tag with all its attributes, quoted ``>``
+    included; style sheets and scripts; and the rest of a run without blanks behind
+    ``//``, ``http:``, ``www.`` or a name such as ``example.com/``. A quote or backtick
+    ends a run that it opened, other signs do not: they may stand in a target. Browsers
+    read a backslash as a slash, so it counts as one.
 
     >>> links = LinkScanner()
     >>> links.feed("See [this](https://example.com/a")
@@ -28,16 +36,33 @@ class LinkScanner:
     False
     """
 
-    __slots__ = ("_depth", "_is_in_run", "_is_in_tag", "_last")
+    __slots__ = (
+        "_depth", "_is_angle", "_is_defined", "_is_definition", "_is_escape",
+        "_is_in_run", "_is_in_tag", "_is_raw", "_last", "_opened", "_outer", "_quote",
+        "is_at_start", "is_at_value",
+    )  # fmt: skip
 
     def __init__(self) -> None:
-        self._last, self._depth = "", 0
-        self._is_in_tag = self._is_in_run = False
+        self._last = self._opened = self._quote = ""
+        self._depth = 0
+        self._is_angle = self._is_defined = self._is_definition = False
+        self._is_escape = self._is_in_run = self._is_in_tag = self._is_raw = False
+        self._outer = False  # whether a run goes on behind the target or tag
+        self.is_at_start = False
+        """Whether a target in Markdown begins here."""
+        self.is_at_value = False
+        """Whether the value of an attribute begins here."""
 
     @property
     def is_inside(self) -> bool:
         """Whether what comes next belongs to a link, an image or a tag."""
-        return self._is_in_tag or self._is_in_run or self._depth > 0
+        return (
+            self._is_in_tag
+            or self._is_in_run
+            or self._is_angle
+            or self._is_raw
+            or self._depth > 0
+        )
 
     def feed(self, text: str) -> None:
         """Read on."""
@@ -45,18 +70,70 @@ class LinkScanner:
             self._step(sign)
 
     def _step(self, sign: str) -> None:
-        self._last = (self._last + sign)[-6:]
+        before, is_escaped = self._last, self._is_escape
+        self._is_escape = sign == "\\" and not is_escaped
+        self._last = (before + sign)[-_KEPT:]
+        was_at_start, self.is_at_start = self.is_at_start, False
+        self._end_run(sign)
+        self._define(sign)
+        if self._is_angle:
+            self._is_angle = sign not in "\r\n" and (sign != ">" or is_escaped)
+        elif self._depth:
+            self._target(sign, was_at_start, is_escaped)
+        elif sign == "(" and before.endswith("]"):
+            self._depth, self._outer, self.is_at_start = 1, self._is_in_run, True
+        self._tag(sign, before)
+        if sign in _BEGINS and (_SCHEME.search(self._last) or _HOST.search(self._last)):
+            self._is_in_run = True
+
+    def _end_run(self, sign: str) -> None:
+        """End a run at a blank, or at the quote that it stands in."""
         if sign in _BLANK:
+            self._is_in_run = self._outer = self._is_defined = False
+            self._opened = ""
+        elif sign in _QUOTES and not self._is_defined:
+            if sign == self._opened:
+                self._is_in_run, self._opened = False, ""
+            elif not self._is_in_run:
+                self._opened = sign
+        elif sign == "<" and not self._is_defined:
             self._is_in_run = False
-        if self._depth:
+
+    def _define(self, sign: str) -> None:
+        """Follow the target of a definition, ``[label]: target``."""
+        if self._last.endswith("]:"):
+            self._is_definition = True
+        elif self._is_definition and sign not in _BLANK:
+            self._is_definition = False
+            self._is_angle = self.is_at_start = sign == "<"
+            self._is_defined = not self._is_angle
+        if self._is_defined and sign in "&\\":  # a scheme may be spelled by these
+            self._is_in_run = True
+
+    def _target(self, sign: str, is_start: bool, is_escaped: bool) -> None:
+        """Follow the target of a link or an image, ``](target)``."""
+        if is_start and (sign == "<" or sign in _BLANK):
+            self._is_angle, self.is_at_start = sign == "<", True
+        elif not is_escaped:
             self._depth += (sign == "(") - (sign == ")")
             if not self._depth:
-                self._is_in_run = False
-        elif _TARGET.search(self._last):
-            self._depth = 1
-        if self._is_in_tag:
-            self._is_in_tag = sign != ">"
-        elif _TAG.search(self._last):
-            self._is_in_tag = True
-        if _SCHEME.search(self._last):
-            self._is_in_run = True
+                self._is_in_run = self._outer
+
+    def _tag(self, sign: str, before: str) -> None:
+        """Follow a tag; what is quoted behind ``=`` does not end it."""
+        self.is_at_value = False
+        if not self._is_in_tag:
+            if before[-1:] == "<" and _TAG.search(self._last):
+                self._is_in_tag, self._quote = True, ""
+                self._outer = self._outer or (self._is_in_run and self._is_defined)
+        elif self._quote:
+            if sign == self._quote:
+                self._quote = ""
+        elif sign in "\"'" and _VALUE.search(before):
+            self._quote, self.is_at_value = sign, True
+        elif sign == ">":
+            self._is_in_tag, self._is_in_run = False, self._outer
+        else:
+            self.is_at_value = sign == "="
+        if sign in "etET" and (found := _RAW.search(self._last)):
+            self._is_raw = not found[1]

@@ -21,6 +21,7 @@ _NAMES: Final = (
 _SIBILANT: Final = re.compile(r"(?i)(?:s|x|z|ch|sh)\Z")
 _ENDINGS: Final = frozenset("sdmt")  # of "Ann's", "I'd", "I'm", "isn't"
 _APOSTROPHE: Final = re.compile(r"\w['’]\Z")
+_ABSOLUTE: Final = re.compile(r"(?i)https?://")
 _JOINER: Final = ".,-/:"
 _STRING: Final = re.compile(r'(?:[^"\\]|\\u[0-9A-Fa-f]{4}|\\[^u])+')
 _HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9A-Fa-f]{2}\Z")
@@ -177,12 +178,25 @@ class Restorer:
         """Whether an address is here as it was sent, and no longer one."""
         if self._behind[-1:].isalnum() or self._behind[-1:] in tuple("./@-_%+=&?#:"):
             return 0
+        if self._is_in_link() and not self._is_own_target(unit):
+            return 0
         rest = text[end:]
         if not rest.strip(".,;:!?") and not self._is_end and len(rest) < 4:
             return _WAIT
         following = rest.lstrip(".,;:!?")[:1]
         is_end = not following or following in " \t\r\n()<>[]{}\"'`|"
         return len(unit.sent) if is_end else 0
+
+    def _is_own_target(self, unit: Unit) -> bool:
+        """Whether an address is a whole target: then nobody else receives it.
+
+        An attribute may be relative to a server that another tag names.
+        """
+        links = self._links
+        if links is None or links.is_at_start:
+            return True
+        is_whole = _ABSOLUTE.match(unit.original) and _ABSOLUTE.match(unit.sent)
+        return links.is_at_value and is_whole is not None
 
     def _is_marker(self, unit: Unit, following: str) -> bool:
         """Whether a short number is the marker of a list."""

@@ -33,6 +33,8 @@ export declare class Restorer {
     private isApart;
     /** Whether an address is here as it was sent, and no longer one. */
     private matchAddress;
+    /** Whether an address is a whole target. An attribute may be relative to a server that another tag names. */
+    private isOwnTarget;
     /** Restore a name or another word of a group. */
     private word;
     private original;

@@ -78,7 +78,7 @@ Language: TypeAlias = NGrams | str | Path | None
 class Place(NamedTuple):
     """A hidden word of a text, and how surely an attacker names it.
 
-    Parameters
+    Attributes
     ----------
     text, word : int
         Numbers of the text and of the word in it, from 0.

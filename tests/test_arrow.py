@@ -321,7 +321,7 @@ def test_ids_that_occur_twice_are_refused_where_they_are_to_be_unique():
         ),
     ]
     for call in calls:
-        with pytest.raises(DataError, match="record 3 has an id"):
+        with pytest.raises(DataError, match="record 3 has the id"):
             call()
     with pytest.raises(MondegreenError, match="unique"):
         PLAIN.arrow(given, unique_ids=True)

@@ -187,8 +187,8 @@ def test_the_summary_is_three_lines():
     assert "the factor is at most e^3" in lines[1]
     assert lines[2] == "Disclosed: punctuation, layout."
     exact = promise(certified=1.0, hides_among=2).summary()
-    assert "e^4 at most" in exact
-    assert "e^1.5 at most" in exact
+    assert "at most e^4" in exact
+    assert "at most e^1.5" in exact
 
 
 @pytest.mark.parametrize(

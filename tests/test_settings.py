@@ -107,7 +107,7 @@ def attack_a_sample():
     """It draws no release that it keeps, and so builds no privatizer."""
     from mondegreen.cli import attack
 
-    def tell(policy, settings, *rest):
+    def tell(policy, settings, *rest, **options):
         assert policy.name == settings.resolve().policy
         raise Found(settings.resolve())
 

@@ -201,6 +201,7 @@ def test_tables_have_intervals_and_no_text_and_kept_runs_are_used(data, tmp_path
     ],
 )
 def test_mistakes_are_found_before_anything_is_measured(data, tmp_path, more, problem):
+    pytest.importorskip("sklearn")
     done = CliRunner().invoke(
         cli,
         ["benchmark", str(data), "--label", "stars", "--column", "words",

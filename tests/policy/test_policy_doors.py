@@ -179,7 +179,7 @@ def test_a_spec_of_another_policy_is_refused():
     spec = doors.made(SENSITIVE).to_dict()
     spec["digests"] = {"policy": "0" * 64}
     with pytest.raises(
-        mg.errors.ConfigurationError, match="policy 'sensitive' is anot"
+        mg.errors.ConfigurationError, match="policy 'sensitive' differs"
     ):
         mg.Privatizer.from_dict(spec)
 

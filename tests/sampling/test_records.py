@@ -57,7 +57,7 @@ def test_an_id_that_was_seen_is_refused_by_its_number():
     with pytest.raises(DataError, match="record 5 ") as caught:
         seen.add(["3", "secret", "secret"])
     assert "secret" not in str(caught.value)
-    with pytest.raises(ConfigurationError, match="no ids"):
+    with pytest.raises(ConfigurationError, match="needs ids"):
         seen.add(None)
 
 

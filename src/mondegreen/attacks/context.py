@@ -129,6 +129,16 @@ class ContextCertificate:
     def find_exposed(self, above: float = EXPOSED) -> list[Place]:
         """List the places with a posterior above a bound, the most certain one first.
 
+        Parameters
+        ----------
+        above : float in [0, 1)
+            Bound of the posterior.
+
+        Returns
+        -------
+        list of Place
+            Private: the places tell about the originals.
+
         Raises
         ------
         InvalidParameterError
@@ -144,6 +154,16 @@ class ContextCertificate:
 
         They are functions of the private words all the same. Do not publish them with
         the release.
+
+        Parameters
+        ----------
+        above : float in [0, 1)
+            Bound of the posterior.
+
+        Returns
+        -------
+        dict of str to JSON values
+            Counts and shares, by class too.
         """
         exposed = self.find_exposed(above)
         hidden = Counter(place.kind for place in self.places)

@@ -146,7 +146,18 @@ class PolicyPosterior:
         return found
 
     def is_certain(self, symbol: int) -> bool:
-        """Whether a released symbol shows its word: no other input leads to it."""
+        """Whether a released symbol shows its word: no other input leads to it.
+
+        Parameters
+        ----------
+        symbol : int
+            Symbol of a released word.
+
+        Returns
+        -------
+        bool
+            True for an ordinary word without cover.
+        """
         first, count = self._response.first, self._response.count
         return symbol < self._ordinary and not first <= symbol < first + count
 

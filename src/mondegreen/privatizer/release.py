@@ -94,6 +94,23 @@ class Release:
 
         ``parts`` are structure and words in turn, as of
         :class:`~mondegreen.text.tokenizer.TokenizedBatch`.
+
+        Parameters
+        ----------
+        parts : sequence of str
+            Structure and words of the original, in turn.
+        spans : iterable of (int, int, str)
+            Start, end and kind of each annotation of the original.
+
+        Returns
+        -------
+        list of (int, int, str) or None
+            The same annotations, moved.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the original has other words, or a span is outside it.
         """
         edges = np.cumsum([0, *map(len, parts or ())])
         starts, ends = edges[1:-1:2], edges[2::2]

@@ -189,6 +189,18 @@ class Conversation:
     def hide_words(self, text: str, *, author: str = "") -> HiddenText:
         """Hide a text as :meth:`hide` does, and return it word by word.
 
+        Parameters
+        ----------
+        text : str
+            Text of one author.
+        author : str
+            Who wrote it; empty for the user.
+
+        Returns
+        -------
+        HiddenText
+            The text to send, with its words.
+
         Raises
         ------
         MondegreenError

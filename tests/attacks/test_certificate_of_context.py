@@ -10,6 +10,7 @@ import mondegreen as mg
 from mondegreen.attacks.context import (
     ContextCertificate,
     certify_context,
+    compute_hidden_posteriors,
     compute_word_posteriors,
     find_exposed_places,
 )
@@ -24,11 +25,12 @@ from mondegreen.language.counts import Counter
 from mondegreen.language.ngrams import NGrams
 from mondegreen.policy.lexicon import parse_lexicon
 from mondegreen.policy.lookup import PolicyLookup
-from mondegreen.policy.policy import Policy
+from mondegreen.policy.policy import Policy, load_policy
 from mondegreen.policy.policy_file import write_policy_file
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import WordSpace
 from mondegreen.text.lookup import Lookup
+from mondegreen.text.tokenizer import tokenize
 
 ROUNDING = 0.02  # of sums of scores in steps of 1/1024 nat
 WORDS = ("the", "feed", "take", "badger", "weasel", "otter", "pills", "syrup")
@@ -402,3 +404,16 @@ def test_a_space_lists_the_sensitive_words_of_the_frozen_list():
         assert {"Ann", "Smith", "America"} <= shown
         assert "the" not in shown
         assert {place.kind for place in found.places} >= {"first_name", "surname"}
+
+
+def test_a_conversation_gives_away_what_its_words_do():
+    """Of a text without noise: known phrases are given away, unknown names never."""
+    policy = load_policy("names")
+    batch = tokenize(["She moved to the United States of America with Zyxqo."])
+    symbols = PolicyLookup(policy).codes(batch)
+    found = compute_hidden_posteriors(policy, batch, symbols)
+    hidden = policy.alphabet.is_group(symbols)
+    assert hidden.any()
+    assert (found[~hidden] == 0).all()
+    assert found[-1] == 0
+    assert found.max() > 0.5

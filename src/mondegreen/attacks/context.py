@@ -29,6 +29,7 @@ release of its own without a guarantee (docs/explanation/broken-promises.md).
 from __future__ import annotations
 
 import functools
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -589,6 +590,45 @@ class _SpaceAttacker:
     def _read(self, released: Ids) -> Floats:
         read = Released(released, self._ends)
         return compute_word_posteriors(self._decoder, read, self._inputs)
+
+
+def compute_hidden_posteriors(
+    policy: Policy, batch: TokenizedBatch, symbols: Ids, language: Language = None
+) -> Floats:
+    """Compute the posterior of each sensitive word of a conversation.
+
+    There every sensitive word is replaced by a word of the group that is seen, and
+    ordinary words pass: the law without noise.
+
+    Parameters
+    ----------
+    policy : Policy
+    batch : TokenizedBatch
+        The original texts.
+    symbols : int32 array, shape (words,)
+        The symbols that are seen.
+    language : NGrams, str or path, optional
+        The PUBLIC model that the attacker knows; the embedded one if not given.
+
+    Returns
+    -------
+    float64 array, shape (words,)
+        In [0, 1]: 0 for ordinary words, and for words that the model does not know.
+    """
+    alphabet = policy.alphabet
+    law = Response.within(math.inf, alphabet.ordinary, alphabet.groups)
+    reader = _load_posterior(policy, law, _open_language(language))
+    ids = (reader.index.get(canonical(word), reader.unknown) for word in batch.words())
+    truth = Truth(np.fromiter(ids, np.int32, len(symbols)), symbols)
+    hidden = alphabet.is_group(symbols)
+    found = np.zeros(len(symbols))
+    for place, each in reader.marginals(
+        symbols, find_ends(batch), truth, hidden
+    ).items():
+        word = int(truth.words[place])
+        if word < reader.unknown:
+            found[place] = each.posterior(word)
+    return found
 
 
 def compute_word_posteriors(

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from mondegreen.arrays import Floats
-from mondegreen.attacks.public_reader import GIVEN_AWAY, load_reader
+from mondegreen.attacks.context import EXPOSED, compute_hidden_posteriors
 from mondegreen.policy.policy import Policy
 from mondegreen.prompts.conversation import HiddenText
 from mondegreen.prompts.conversations import Conversations
@@ -61,8 +61,8 @@ class FindBeliefs(Protocol):
 
 
 def find_public_beliefs(policy: Policy, hidden: HiddenText) -> Floats:
-    """Ask the reader with the public language model."""
-    return load_reader(policy).find_beliefs(hidden.batch, hidden.symbols)
+    """Ask the attacker of the certificate of context, with the public model."""
+    return compute_hidden_posteriors(policy, hidden.batch, hidden.symbols)
 
 
 @final
@@ -202,7 +202,7 @@ def _list_pieces(
             continue
         kind, form, _ = policy.describe(int(hidden.symbols[i // 2]))
         name = form if kind == "shape" else kind.replace("_", " ")
-        pieces.append([old, new, name, bool(beliefs[i // 2] > GIVEN_AWAY)])
+        pieces.append([old, new, name, bool(beliefs[i // 2] > EXPOSED)])
     return pieces
 
 

@@ -53,7 +53,7 @@ def test_the_proxy_answers_as_soon_as_a_plain_one_but_for_ten_milliseconds():
 
 def test_nothing_is_mixed_or_in_clear_under_kills():
     soak = found("soak")
-    assert soak["minutes"] >= 20
+    assert soak["minutes"] >= 30
     assert set(soak["kills"]) >= {"SIGKILL", "SIGTERM"}
     assert soak["requests with a marker in clear"] == 0
     assert soak["markers in what the proxies print"] == 0

@@ -25,6 +25,7 @@ CAN_LOCK = fcntl is not None
 """Whether a temporary file is locked, and must be renamed before it is closed."""
 
 _START, _END = ".mondegreen-", ".tmp"
+_NAME = re.compile(r"\.mondegreen-[0-9a-f]{16}\.tmp")
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -167,7 +168,7 @@ def _sweep(folder: Path) -> None:
         return
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(_START) and entry.name.endswith(_END):
+            if _NAME.fullmatch(entry.name):  # a name that a user gave never matches
                 with contextlib.suppress(OSError):
                     _remove_if_stale(entry)
 

@@ -464,7 +464,7 @@ def test_process_substitution_reads_and_writes(command):
     script = " ".join(command("<(cat in.parquet)", "--format", "parquet", "-o", "p"))
     done = subprocess.run(["bash", "-c", script], capture_output=True)
     assert done.returncode == 3
-    assert b"is no regular file" in done.stderr
+    assert b"is not a regular file" in done.stderr
 
 
 STALE = ".mondegreen-0123456789abcdef.tmp"

@@ -52,12 +52,12 @@ def said(work):
 def releases(monkeypatch):
     """Count how often each row is handed to a privatizer of this process."""
     counted = dict.fromkeys(TEXTS, 0)
-    contained = adapter.contained
+    wrap_like = adapter.wrap_like
 
     def counting(privatizer, texts, *rest):
         for text in texts:
             counted[text] += 1
-        return contained(privatizer, texts, *rest)
+        return wrap_like(privatizer, texts, *rest)
 
     monkeypatch.setattr(adapter, "wrap_like", counting)
     return counted

@@ -193,7 +193,7 @@ def test_every_unkeyed_action_draws_again_in_every_row(private, records, spec):
 )
 def test_an_id_that_every_run_computes_anew_is_refused(private, records, spec, made):
     numbered = records.selectExpr("text", f"{made} as id")
-    with pytest.raises(ConfigurationError, match="computes anew"):
+    with pytest.raises(ConfigurationError, match="computes again"):
         private(numbered, ["text"], spec=spec, **KEYED)
 
 
@@ -201,7 +201,7 @@ def test_an_id_of_a_function_that_says_that_it_draws_is_refused(private, records
     import pyspark.sql.functions as f
 
     drawn = f.udf(lambda: CANARY).asNondeterministic()()
-    with pytest.raises(ConfigurationError, match="computes anew") as caught:
+    with pytest.raises(ConfigurationError, match="computes again") as caught:
         private(records.withColumn("id", drawn), ["text"], spec=spec, **KEYED)
     assert CANARY not in str(caught.value)
 

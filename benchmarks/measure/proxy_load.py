@@ -94,10 +94,11 @@ def proxy(upstream: str) -> Iterator[tuple[subprocess.Popen[str], str, list[str]
         lines.append(line)
         if "Listening on" in line:
             break
+    address = lines[-1].split()[-1]
     reader = threading.Thread(target=lambda: lines.extend(process.stderr))
     reader.start()
     try:
-        yield process, lines[-1].split()[-1] + "/v1", lines
+        yield process, f"{address}/v1", lines
     finally:
         process.terminate()
         process.wait(PATIENCE)

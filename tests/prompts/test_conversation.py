@@ -47,6 +47,39 @@ def test_what_is_hidden_comes_back_whole_and_in_pieces():
             assert [c.hide(text) for text in TEXTS] == sent
 
 
+def restore_with(units, answer):
+    """Restore an answer with these units alone, in pieces of one character."""
+    with mg.conversation() as c:
+        restorer = Restorer(c._surrogates, units, c.policy)
+        return "".join(map(restorer.feed, answer)) + restorer.end()
+
+
+def test_a_date_without_its_year_is_not_the_beginning_of_another():
+    units = Units()
+    sign, parts = ("shape", "2 digits"), ["", "07", "/", "05", "/", "2021", ""]
+    units.learn(parts, ["", "06", "/", "01", "/", "2090", ""], [sign] * 3)
+    assert restore_with(units, "On June 1 or June 1st.") == "On July 5 or July 5th."
+    for other in ("June 1st, 1953.", "June 1sty", "June 1a", "June 12"):
+        assert restore_with(units, other) == other
+
+
+def test_what_was_sent_comes_before_another_way_to_write_something_else():
+    """$4,711.50 went out as $1,992.69, and a year as "1992", which is a form of it."""
+    kinds = [("shape", "1 digit"), ("shape", "3 digits"), ("shape", "2 digits")]
+    amount = (
+        ["$", "4", ",", "711", ".", "50", ""],
+        ["$", "1", ",", "992", ".", "69", ""],
+    )
+    year = (["in ", "1985", ""], ["in ", "1992", ""])
+    for order in (0, 1):
+        units = Units()
+        for is_year in (order, 1 - order):
+            mine, theirs = year if is_year else amount
+            units.learn(mine, theirs, [("shape", "year")] if is_year else kinds)
+        answer = "1,992.69 and 1,992 in 1992"
+        assert restore_with(units, answer) == "4,711.50 and 4,711 in 1985"
+
+
 class Don:
     """Surrogates that gave out one name, "Don"."""
 

@@ -7,6 +7,7 @@ import { NEAR, type Unit, type Units, WORD } from "./units.js";
 const WAIT = -1;
 const BEHIND = 2 * NEAR;
 const HERE = new RegExp(WORD.source, "uy");
+const BEGINS = new RegExp(`^${WORD.source}`, "u");
 const EVERY = new RegExp(WORD.source, "gu");
 const NAMES = ["first_name", "surname", "place", "organization", "other_name", "origin"];
 const ALNUM = /^[\p{L}\p{N}]/u;
@@ -122,7 +123,7 @@ export class Restorer {
   /** Whether a number is no part of a longer one, and no marker of a list. */
   private isApart(unit: Unit, text: string, end: number): boolean {
     if (/[0-9][.,/:-]$/.test(this.behind)) return false;
-    if (/\p{L}$/u.test(unit.sent) && ALNUM.test(text.slice(end))) return false;
+    if (!unit.after && BEGINS.test(text.slice(end, end + 2))) return false; // "July 5th" is not "July 5"
     if (unit.after) return !ALNUM.test(text.slice(end + unit.after.length));
     const isLonger = /^[.,/:-]?[0-9]/.test(text.slice(end, end + 2));
     if (isLonger || unit.before) return !isLonger;

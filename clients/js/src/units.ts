@@ -10,6 +10,8 @@ export interface Unit {
   readonly missing: Missing;
   /** A surrogate that stands somewhere before it. */
   readonly near: string;
+  /** Whether it is another way to write what was sent; it may be written like what was sent of something else. */
+  readonly isRewritten: boolean;
 }
 
 /** A word of an answer. Scripts without spaces separate words of other scripts. */
@@ -42,12 +44,14 @@ export class Units {
     }
   }
 
-  /** The units that start with a word, the longest first. */
+  /** The units that start with a word: long before short, sent before rewritten. */
   startingWith(word: string): Unit[] {
     const found = this.byFirst.get(word.toLowerCase());
     if (!found) return [];
     const size = (unit: Unit): number => unit.sent.length + unit.after.length;
-    return [...found.values()].sort((one, other) => size(other) - size(one));
+    return [...found.values()].sort(
+      (one, other) => size(other) - size(one) || Number(one.isRewritten) - Number(other.isRewritten),
+    );
   }
 }
 
@@ -56,7 +60,7 @@ function keyOf(sent: string): string {
 }
 
 function unit(sent: string, original: string, more: Partial<Unit> = {}): Unit {
-  return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", ...more };
+  return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", isRewritten: false, ...more };
 }
 
 function* addresses(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
@@ -105,7 +109,9 @@ function* numbers(parts: readonly string[], sent: readonly string[], formats: re
 
 function* runUnits(mine: string, theirs: string): Iterable<Unit> {
   yield unit(theirs, mine);
-  for (const each of notations(theirs, mine)) yield unit(each.sent, each.original, { missing: each.missing });
+  for (const { sent, original, missing } of notations(theirs, mine)) {
+    yield unit(sent, original, { missing, isRewritten: true });
+  }
   yield* otherForms(mine, theirs);
 }
 
@@ -113,7 +119,7 @@ function* otherForms(mine: string, theirs: string): Iterable<Unit> {
   if (AMOUNT.test(mine) !== AMOUNT.test(theirs)) return;
   for (const form of FORMS) {
     const other = form(theirs);
-    if (other.length > 2 && other !== theirs) yield unit(other, form(mine));
+    if (other.length > 2 && other !== theirs) yield unit(other, form(mine), { isRewritten: true });
   }
 }
 

@@ -165,8 +165,8 @@ class Restorer:
         """Whether a number is no part of a longer one, and no marker of a list."""
         if _INSIDE.search(self._behind):
             return False
-        if unit.sent[-1:].isalpha() and text[end : end + 1].isalnum():
-            return False
+        if not unit.after and WORD.match(text, end):
+            return False  # "July 5th" is not "July 5"
         if unit.after:
             return not text[end + len(unit.after) :][:1].isalnum()
         is_longer = _LONGER.match(text, end) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -39,7 +40,8 @@ class Unit:
     """What was sent, what it stands for, and what must stand beside it.
 
     ``near`` is a surrogate that stands somewhere before it. A date may have ``missing``
-    parts: none of these may stand beside it.
+    parts: none of these may stand beside it. A unit ``is_rewritten`` if it is another
+    way to write what was sent, and may be written like what was sent of something else.
     """
 
     sent: str
@@ -49,6 +51,7 @@ class Unit:
     is_address: bool = False
     missing: Missing = ""
     near: str = ""
+    is_rewritten: bool = False
 
 
 @final
@@ -73,14 +76,17 @@ class Units:
             self._by_first.setdefault(key, {})[unit] = None
 
     def starting_with(self, word: str) -> list[Unit]:
-        """Return the units that start with a word, the longest first."""
+        """Return the units that start with a word, the longest first.
+
+        Of two that are equal, what was sent comes before what is only rewritten so.
+        """
         found = self._by_first.get(word.casefold(), ())
-        return sorted(found, key=lambda unit: -len(unit.sent) - len(unit.after))
+        return sorted(found, key=_order)
 
     def to_json(self) -> list[Any]:
         """Write the units as JSON values."""
         return [
-            [u.sent, u.original, u.before, u.after, u.is_address, u.missing, u.near]
+            list(dataclasses.astuple(u))
             for units in self._by_first.values()
             for u in units
         ]
@@ -98,6 +104,10 @@ class Units:
 
     def __repr__(self) -> str:
         return f"Units(count={sum(map(len, self._by_first.values()))})"
+
+
+def _order(unit: Unit) -> tuple[int, bool]:
+    return -len(unit.sent) - len(unit.after), unit.is_rewritten
 
 
 def _addresses(
@@ -175,7 +185,7 @@ def _run_units(mine: str, theirs: str) -> Iterator[Unit]:
     """A run of numbers as it was sent, and as people write it otherwise."""
     yield Unit(theirs, mine)
     for date in list_notations(theirs, mine):
-        yield Unit(date.sent, date.original, missing=date.missing)
+        yield Unit(date.sent, date.original, missing=date.missing, is_rewritten=True)
     yield from _other_forms(mine, theirs)
 
 
@@ -186,7 +196,7 @@ def _other_forms(mine: str, theirs: str) -> Iterator[Unit]:
     for form in _FORMS:
         other = form(theirs)
         if len(other) > 2 and other != theirs:
-            yield Unit(other, form(mine))
+            yield Unit(other, form(mine), is_rewritten=True)
 
 
 def _is_amount(text: str) -> bool:

@@ -9,6 +9,8 @@ export interface Unit {
     readonly missing: Missing;
     /** A surrogate that stands somewhere before it. */
     readonly near: string;
+    /** Whether it is another way to write what was sent; it may be written like what was sent of something else. */
+    readonly isRewritten: boolean;
 }
 /** A word of an answer. Scripts without spaces separate words of other scripts. */
 export declare const WORD: RegExp;
@@ -21,6 +23,6 @@ export declare class Units {
     private readonly byFirst;
     /** Note the units of a text; structure and words come in turn in its parts. */
     learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void;
-    /** The units that start with a word, the longest first. */
+    /** The units that start with a word: long before short, sent before rewritten. */
     startingWith(word: string): Unit[];
 }

@@ -31,6 +31,9 @@ PROMPTS = (
     "Draft a letter to Mr. Okonkwo in New York, phone 020-7946-0958, case KX4711.",
     "Anna met Boris in Oslo at 10:30. They have 3 cats and 1200 parts, born 3/4/2001.",
     "Account 4711-0815-2342-9999, due 31/12/1999; see https://intra.example/anna?x=1.",
+    # Some of these years go out as other ways to write some of these amounts.
+    f"{' '.join(f'${amount:,}.50' for amount in range(1940, 2000))} and then "
+    f"{' '.join(str(year) for year in range(1940, 2000))}.",
 )
 YOUNG = "\u1c89\u1c8a\U0001e030"
 MONTHS = (
@@ -72,6 +75,7 @@ def answers(sent: str, rng: np.random.Generator) -> Iterator[str]:
                 yield f"{name} {day}, {year}; {day} {name} {year}; {name} {day}."
                 yield f"{name[:3]}. {day}, {year}, {year}-{month:02}-{day:02}"
                 yield f"{name} {day}, {year + 1}; {day} {name} {year + 1}"
+                yield f"{name} {day}th, {year + 1}; {name} {day}th; {name} {day}x"
                 yield f"{a}.{b}.{year} or {month:02}/{day:02}/{year}"
         digits = run.strip("$.,;").replace(",", "")
         if digits.replace(".", "").isdigit() and digits.isascii():

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from mondegreen.arrays import Ids
 from mondegreen.calibration.monte_carlo import sample_outputs
 from mondegreen.errors import SpaceError
-from mondegreen.mechanisms import mechanism, mechanism_class
+from mondegreen.mechanisms import mechanism
 from mondegreen.mechanisms.base import State
 from mondegreen.space.binarize import with_codes
 from mondegreen.space.space import Space
@@ -54,17 +54,11 @@ def coded(space: Space) -> Space:
     return space
 
 
-def prepared(law: str, epsilon: float, space: Space, *, fast: bool = False) -> State:
-    """A mechanism by the name in the papers, ready for a space.
-
-    ``fast`` finds the word nearest to a noisy point, the same one, by torch: sooner on
-    a GPU or a processor that multiplies in 8 bits, and much later on others.
-    """
+def prepared(law: str, epsilon: float, space: Space) -> State:
+    """A mechanism by the name in the papers, ready for a space."""
     name, parameters = LAWS[law]
     if name == "brr":
         space = coded(space)
-    if fast and mechanism_class(name).family == "noise":
-        parameters = {**parameters, "decoder": "fast"}
     return mechanism(name, epsilon=float(epsilon), **parameters).prepare(space)
 
 
@@ -96,7 +90,7 @@ def equal_by_ratio(space: Space, by: str) -> tuple[float, float]:
     return space.geometry.diameter, binary.diameter
 
 
-def release_at(point: Point, space: Space, *, fast: bool = False) -> State | None:
+def release_at(point: Point, space: Space) -> State | None:
     """The mechanism ``law`` of a point at its ``epsilon``; None for no noise.
 
     It is kept, with the laws of words that it has computed, for the seeds of a point.
@@ -108,12 +102,12 @@ def release_at(point: Point, space: Space, *, fast: bool = False) -> State | Non
         by = "mean" if law == BY_RATIO else "largest"
         euclidean, hamming = equal_by_ratio(space, by)
         law, epsilon = "BRR", epsilon * euclidean / hamming
-    return _kept(law, epsilon, space, fast)
+    return _kept(law, epsilon, space)
 
 
 @functools.lru_cache(maxsize=1)
-def _kept(law: str, epsilon: float, space: Space, fast: bool) -> State:
-    return prepared(law, epsilon, space, fast=fast)
+def _kept(law: str, epsilon: float, space: Space) -> State:
+    return prepared(law, epsilon, space)
 
 
 def laws_by_epsilon(

@@ -31,7 +31,7 @@ def state_of(law: str, epsilon: float, space: Space) -> State:
         exact = prepared("CMP", epsilon, space)
         assert isinstance(exact, NoiseState)  # noqa: S101 - for the type
         return replace(exact, search=_one_cell(space))
-    return prepared(law, epsilon, space, fast=True)
+    return prepared(law, epsilon, space)
 
 
 def _gumbel(epsilon: float, space: Space) -> State:

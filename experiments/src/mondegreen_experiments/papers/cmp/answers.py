@@ -51,7 +51,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     )
 
     space, rng = bench.space(SPACE), np.random.default_rng(seed)
-    state, task = release_at(point, space, fast=True), str(point["task"])
+    state, task = release_at(point, space), str(point["task"])
     clear, of_clear = _without_noise(bench, task, int(point["texts"]), seed)
     noisy = {
         split: asked.asking(released(asked.questions, state, rng))

@@ -38,7 +38,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     from mondegreen_experiments.models.classifiers import accuracy
 
     rng, sizes = np.random.default_rng(seed), _sizes(point)
-    state = release_at(point, bench.space(_SPACE), fast=True)
+    state = release_at(point, bench.space(_SPACE))
     clear = _texts(bench, sizes)
     noisy = {split: released(texts, state, rng) for split, texts in clear.items()}
     of_clear = _of_clear(bench, sizes, seed)

@@ -335,7 +335,7 @@ def judged() -> str:
 
 @functools.cache
 def marks_of(judge: int) -> dict[str, list[str]]:
-    """Join the judgments of a judge with what was judged: five marks for each prompt."""
+    """Join what a judge said with what was judged: five marks for each prompt."""
     if judged() != VERDICTS_DIGEST:
         raise ValueError(f"other releases than those that were judged: {judged()}")
     found = load("policy_readings")["rows"]
@@ -403,7 +403,10 @@ def all_readings() -> Table:
         if row["kind"] == PROMPTS:
             at = some.index(row["text"])
             every = range(len(JUDGES))
-            marks = [" ".join(marks_of(j)[name][at] for j in every) for name in READINGS]
+            marks = [
+                " ".join(marks_of(judge)[name][at] for judge in every)
+                for name in READINGS
+            ]
         draws = [draw for name in READINGS for draw in row[name]]
         body.append([row["kind"], row["text"], *draws, *marks])
     return Table(header, body)

@@ -82,11 +82,10 @@ def digests() -> str:
     """Which lists the figures are of."""
     found = load("policies")["policies"]
     shown = [f"`{found[name]['digest'][:12]}` (`{name}`)" for name in found]
-    return (
-        f"The figures are of the shipped lists with digests {' and '.join(shown)}. "
-        "Rows with a star were measured with the lists before these, which hid more "
-        "ordinary words.\n"
-    )
+    told = f"The figures are of the shipped lists with digests {' and '.join(shown)}."
+    if load("policies")["earlier"] or any(load("policies_beside")["earlier"].values()):
+        told += " Rows with a star were measured with the lists before these."
+    return told + "\n"
 
 
 def _share(value: float | None, digits: int = 2) -> str:

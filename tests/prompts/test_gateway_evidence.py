@@ -32,9 +32,13 @@ def test_no_conversation_is_mixed_or_lost(guards):
         assert each.get("requests without an answer", 0) == 0
 
 
-def test_at_most_one_unit_in_a_hundred_leaves(guards):
+def test_one_unit_in_a_hundred_leaves_and_fewer_without_digits(guards):
     assert guards["sensitive"]["share of units that leave"] <= 0.01
-    assert guards["names"]["share of units that leave"] <= 0.01
+    names = guards["names"]
+    assert names["low"] <= 0.01 <= names["high"]  # neither below nor above
+    same, digits = names["units by kind"]["digit"]
+    assert same / digits == pytest.approx(0.1, abs=0.05)  # themselves, by chance
+    assert names["units that leave"] - same <= 0.01 * (names["units"] - digits)
 
 
 def test_guards_have_the_same_prompts(guards):

@@ -96,7 +96,7 @@ def judged() -> str:
     judges = found["judges"]
     rows = [
         [
-            f"{shown}",
+            shown.partition(",")[0],
             *(f"{each[name].get('y', 0)}" for each in judges),
             *(f"{each[name].get('n', 0)}" for each in judges),
         ]

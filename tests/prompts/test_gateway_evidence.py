@@ -75,3 +75,14 @@ def test_memory_is_bounded():
     """The second half of the run needs no more than a tenth more than its begin."""
     sizes = found("soak")["memory of the steady proxy"]["MiB, by tenths of the run"]
     assert max(sizes[5:]) < 1.1 * max(sizes[2:5])
+
+
+def test_blind_judges_find_that_names_asks_the_same_more_often_than_others():
+    asked = found("asks_same")
+    assert len(asked["judges"]) == 2
+    for judge in asked["judges"]:
+        assert {sum(marks.values()) for marks in judge.values()} == {40}
+        same = {name: marks.get("y", 0) for name, marks in judge.items()}
+        assert same["names"] >= 36
+        assert same["names"] > same["sensitive"] > same["all"]
+        assert same["names"] > max(same["Presidio"], same["LiteLLM"])

@@ -90,7 +90,7 @@ def _in_title_case(cases: Ids, flags: Flags, begins: Weights) -> Marks:
     return np.asarray(np.repeat(is_title, lengths))
 
 
-def _run_at(gap: int, flags: Flags, count: int) -> tuple[int, int]:
+def _run_at(gap: int, flags: list[int], count: int) -> tuple[int, int]:
     """Find the first and the last word of the run of joined words at a gap.
 
     A gap such as ``" @"`` joins nothing, and marks the run behind it.
@@ -105,11 +105,11 @@ def _run_at(gap: int, flags: Flags, count: int) -> tuple[int, int]:
     return start, stop
 
 
-def _is_address(gap: int, start: int, stop: int, flags: Flags) -> bool:
+def _is_address(gap: int, start: int, stop: int, flags: list[int]) -> bool:
     """Whether a run has the signs of an address, or two full stops."""
-    signs = flags[max(start - 1, 0) : stop] & _MARKS
-    is_marked = gap < 0 or bool(signs.any())
-    return is_marked or int(np.count_nonzero(flags[start:stop] & _DOT)) > 1
+    is_marked = any(flag & _MARKS for flag in flags[max(start - 1, 0) : stop])
+    dots = sum(flag & _DOT > 0 for flag in flags[start:stop])
+    return gap < 0 or is_marked or dots > 1
 
 
 @final
@@ -180,8 +180,8 @@ class PolicyLookup:
         count = len(words)
         found = np.fromiter(map(self._inside.__getitem__, words), np.int32, count)
         codes, cases = found >> 2, found & 3
-        behind = map(self._flags.__getitem__, batch.gaps())
-        flags = np.fromiter(behind, np.int8, count)
+        gaps, places = batch.gaps
+        flags = np.array([self._flags[gap] for gap in gaps], dtype=np.int8)[places]
         begins = np.cumsum([0, *batch.counts()])
         is_start = np.zeros(count + 1, dtype=np.bool_)
         is_start[1:] = (flags & _STARTS) > 0
@@ -217,10 +217,10 @@ class PolicyLookup:
         begins = np.cumsum([0, *batch.counts()]).tolist()
         for text, gaps in marked.items():
             mine, parts = slice(*begins[text : text + 2]), batch.parts[text] or []
-            self._recode_text(parts[1::2], codes[mine], flags[mine], gaps)
+            self._recode_text(parts[1::2], codes[mine], flags[mine].tolist(), gaps)
 
     def _recode_text(
-        self, words: list[str], codes: Ids, flags: Flags, marked: list[int]
+        self, words: list[str], codes: Ids, flags: list[int], marked: list[int]
     ) -> None:
         """Look up anew what a marked gap of one text touches.
 

@@ -140,8 +140,8 @@ class PolicyPrinter:
         if self.structure == "plain":
             plain = plain_parts(batch.parts, codes, counts, last_alone)
             batch = TokenizedBatch(list(plain))
-        gaps = map(self._flags.__getitem__, batch.gaps())
-        flags = np.fromiter(gaps, np.int8, len(codes))
+        gaps, places = batch.gaps
+        flags = np.array([self._flags[gap] for gap in gaps], dtype=np.int8)[places]
         is_first = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_first[1:] = (flags & STARTS) > 0
         is_first[np.cumsum([0, *counts])] = True

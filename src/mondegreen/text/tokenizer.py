@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, chain, pairwise
 from typing import Final, final
 
@@ -122,8 +123,16 @@ _BLANKED: Final = bytes(ord(" ") if chr(i) in LISTED else i | 64 for i in range(
 _LONG: Final = b" " * GAP
 
 
+class _Numbers(dict[str, int]):
+    """Numbers strings in the order in which they are first asked for."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = number = len(self)
+        return number
+
+
 @final
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class TokenizedBatch:
     """Texts cut into structure and words, without loss.
 
@@ -144,9 +153,21 @@ class TokenizedBatch:
         """List the words of all texts in order; private, never to be shown."""
         return list(chain.from_iterable(p[1::2] for p in self.parts if p))
 
-    def gaps(self) -> list[str]:
-        """List the structure behind each word of all texts, in order."""
-        return list(chain.from_iterable(p[2::2] for p in self.parts if p))
+    @cached_property
+    def gaps(self) -> tuple[list[str], NDArray[np.int32]]:
+        """The different gaps behind words, and which of them is behind each word.
+
+        Shape (words,), flat over all texts. Gaps are few: what is computed of them is
+        computed once for each, not once for each word.
+
+        >>> tokenize(["a b, c."]).gaps
+        ([' ', ', ', '.'], array([0, 1, 2], dtype=int32))
+        """
+        numbers = _Numbers()
+        behind = chain.from_iterable(p[2::2] for p in self.parts if p)
+        count = sum(self.counts())
+        places = np.fromiter(map(numbers.__getitem__, behind), np.int32, count)
+        return list(numbers), places
 
     def group_by_text(self, places: NDArray[np.intp]) -> dict[int, list[int]]:
         """Group words by their texts: numbers within each text, by its own number.

@@ -57,7 +57,7 @@ def test_a_file_needs_no_style_sheet_and_no_font_of_this_machine(figure):
 
 @some
 def test_a_file_of_a_page_has_both_themes_and_only_known_colours(figure):
-    text = picture(figure, follows_theme=True).decode()
+    text = picture(figure, for_page=True).decode()
     ET.fromstring(text)
     assert "prefers-color-scheme:dark" in text
     _, drawn = text.split("</style>")
@@ -216,7 +216,7 @@ def test_contrast_is_computed_as_the_standard_says():
 @pytest.mark.parametrize("place", [0, 1])
 def test_lines_have_a_contrast_of_three_and_text_of_four_and_a_half(place):
     colour = {name: pair[place] for name, pair in COLOURS.items()}
-    assert min(contrast(colour[hue], colour["card"]) for hue in HUES) >= 3
+    assert min(contrast(colour[hue], colour["card"]) for hue in HUES) >= 4.5
     texts = itertools.product(("ink", "quiet", "accent"), ("ground", "card", "soft"))
     for text, ground in texts:
         assert contrast(colour[text], colour[ground]) >= 4.5, (text, ground)

@@ -1,0 +1,41 @@
+"""MkDocs hook: code in a line breaks between words, and long names at their parts.
+
+A browser breaks ``--hide-identifiers`` after each hyphen and a path at any letter. Here an
+option stays whole, and a long name may break after a slash, a dot or an underscore.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+__all__ = ["LONGEST", "on_page_content", "set_breaks"]
+
+LONGEST: Final = 24
+"""Characters of a name that a narrow column always has room for."""
+
+# Code in a block follows an empty span, and keeps its lines.
+_INLINE: Final = re.compile(r"(?<!<span></span>)(<code>)([^<]+)(</code>)")
+_PART: Final = re.compile(r"(?<=\w)([/._=:,])(?=\w)")
+
+
+def set_breaks(code: str) -> str:
+    """Return the HTML of code in a line, with its places to break.
+
+    >>> set_breaks("attack --show")
+    'attack <span class="whole">--show</span>'
+    >>> set_breaks("benchmarks/measure/mutants.py")
+    'benchmarks/<wbr>measure/<wbr>mutants.<wbr>py'
+    """
+    return re.sub(r"\S+", lambda found: _set_word(found[0]), code)
+
+
+def _set_word(word: str) -> str:
+    if len(word) > LONGEST:
+        return _PART.sub(r"\1<wbr>", word)
+    return f'<span class="whole">{word}</span>' if "-" in word else word
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Set the breaks of a page; MkDocs calls this."""
+    return _INLINE.sub(lambda found: found[1] + set_breaks(found[2]) + found[3], html)

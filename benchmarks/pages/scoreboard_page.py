@@ -7,8 +7,9 @@ tests/docs/test_scoreboard_page.py holds page, picture and results together.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any, Final
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks import machine
 from benchmarks.pages.page import DOCS, Table, fill
@@ -35,6 +36,7 @@ from mondegreen_experiments.scoreboard.table import (
     COLUMNS,
     DASH,
     Cell,
+    Cells,
     Column,
     choose_columns,
     compute_cell,
@@ -47,6 +49,9 @@ from mondegreen_experiments.scoreboard.table import (
     write_rows,
 )
 from mondegreen_experiments.scoreboard.tools import BLOCKED, TOOLS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PAGE: Final = "explanation/scoreboard.md"
 PICTURE: Final = DOCS / "assets" / "scoreboard.svg"
@@ -263,28 +268,29 @@ def _shown() -> list[Column]:
 def draw() -> bytes:
     """A row for each tool in each of four panels, two beside two, as wide as a phone."""
     found = sort_points(load())
-    half = 22 * len(found) + 76
+    half = 22 * len(found) + 90
     with canvas(PHONE, 2 * half) as drawing:
         for place, column in enumerate(_shown()):
             below, beside = divmod(place, 2)
-            corner = 148 + 112 * beside, (1 - below) * half + 30
+            corner = 172 + 100 * beside, (1 - below) * half + 30
             axes = drawing.add_axes(
-                (corner[0] / PHONE, corner[1] / half / 2, 100 / PHONE, 0.5 - 38 / half)
+                (corner[0] / PHONE, corner[1] / half / 2, 80 / PHONE, 0.5 - 45 / half)
             )
             _panel(axes, column, found, has_names=not beside)
         return svg_file(drawing, "The scoreboard", describe(), (), follows_theme=True)
 
 
 def _panel(
-    axes: Axes, column: Column, found: dict[str, Point], *, has_names: bool
+    axes: Axes, column: Column, board: Mapping[str, Cells], *, has_names: bool
 ) -> None:
     """Draw one column of the board: values, and their intervals as lines."""
     axes.set_facecolor(CARD)
     better = "less" if column.goal == "least" else "more"
-    axes.set_title(f"{column.title}\n({better} is better)", color=INK, size=FONT)
-    best = find_best(column, found)
-    for row, name in enumerate(found):
-        cell = compute_cell(column, found[name])
+    title = f"{textwrap.fill(column.title, 12)}\n{better} is better"
+    axes.set_title(title, color=INK, size=FONT)
+    best = find_best(column, board)
+    for row, name in enumerate(board):
+        cell = compute_cell(column, board[name])
         if cell is None:
             continue
         colour = COLOURS[_colour(name)][0]
@@ -292,12 +298,12 @@ def _panel(
         size = 8 if name in best else 5
         axes.plot([cell.value], [-row], "o", color=colour, ms=size)
     axes.set_xlim(-0.04, 1.04)
-    axes.set_ylim(-len(found) + 0.5, 0.5)
+    axes.set_ylim(-len(board) + 0.5, 0.5)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     axes.grid(axis="y", color=RULE, lw=0.8)
     axes.tick_params(length=0, colors=QUIET)
-    axes.set_yticks([-row for row in range(len(found))])
-    labels = [get_title(name).replace("`", "") for name in found]
+    axes.set_yticks([-row for row in range(len(board))])
+    labels = [get_title(name).replace("`", "") for name in board]
     axes.set_yticklabels(labels if has_names else [])
     for side in axes.spines.values():
         side.set_visible(False)

@@ -6,6 +6,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { launch } from "./test/chromium.mjs";
+import { drawings } from "./test/drawings.mjs";
 import { layout } from "./test/layout.mjs";
 import { readability } from "./test/readability.mjs";
 
@@ -49,13 +50,13 @@ for (const colorScheme of values.scheme) {
   });
   page.on("pageerror", (error) => problems.add(`${new URL(page.url()).pathname}: ${error.message}`));
   for (const name of chosen) {
+    await page.goto(`${origin}/${name}`, { waitUntil: "load" });
     for (const width of values.width) {
       await page.setViewportSize({ width: Number(width), height: 900 });
-      // The menus are laid out as the page loads.
-      await page.goto(`${origin}/${name}`, { waitUntil: "load" });
-      await page.evaluate(() => document.fonts.ready);
-      const found = [...(await page.evaluate(readability)), ...(await page.evaluate(layout))];
-      for (const each of found) problems.add(`${name}, ${colorScheme}, ${width} px: ${each}`);
+      await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
+      for (const check of [readability, layout, drawings]) {
+        for (const each of await page.evaluate(check)) problems.add(`${name}, ${colorScheme}, ${width} px: ${each}`);
+      }
       if (!values.out) continue;
       const file = `${name.replace(/\W+/g, "-").replace(/-html$/, "")}-${width}-${colorScheme}.png`;
       await page.screenshot({ path: path.join(values.out, file), fullPage: true });

@@ -32,7 +32,7 @@ _ROW: Final = 36
 """Height of a row of bars, in pixels."""
 _LINE: Final = 22
 """Height of a line of the title or of the legend, in pixels."""
-_SWATCH: Final = 34
+_SWATCH: Final = 44
 """Width of a piece of curve in a legend, in pixels."""
 PHONE: Final = 368
 """Width of a column of text on a phone, in pixels."""
@@ -63,9 +63,9 @@ def picture(figure: Figure, format: str = "svg", *, for_page: bool = False) -> b
     if format not in FORMATS:
         raise InvalidParameterError("format", format, " or ".join(FORMATS))
     width = PHONE if for_page and isinstance(figure, Chart) else 640
-    title = textwrap.wrap(svg.plain(figure.title), int(width / (1.1 * ADVANCE)))
+    title = textwrap.wrap(svg.plain(figure.title), int(width / (1.3 * ADVANCE)))
     rows = _legend_rows(figure, width) if isinstance(figure, Chart) else []
-    top = 8 + _LINE * (len(title) + len(rows))
+    top = 14 + _LINE * (len(title) + len(rows))
     with _draw_figure(figure, width, 420, top) as (drawing, tips):
         drawing.set(frameon=True, facecolor=CARD)
         look: dict[str, Any] = {"weight": 700, "size": 1.1 * FONT, "color": INK}
@@ -257,16 +257,18 @@ def _settle(
     drawing: Drawing, axes: Axes, x: Axis, y: Axis, top: int, right: float
 ) -> None:
     """Set limits, ticks, grid and labels, and margins that hold them."""
-    width, height = size(drawing)
     axes.autoscale_view()
-    rungs = _ticks(axes, "y", y, height / 50)
+    rungs = _ticks(axes, "y", y, size(drawing)[1] / 50)
     names = [figures.format_number(rung, y.unit) for rung in rungs]
-    _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, top + 32))
+    labels = _wrap(drawing, y.label)
+    above = top + 14 + 18 * len(labels)
+    _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, above), x)
     across = axes.get_yaxis_transform()
     for rung, name in zip(rungs, names, strict=True):
         _rule(axes, [(0, rung), (1, rung)], RULE, across)
         _note(axes, across, (0, rung), name, (-6, 0), ha="right", va="center_baseline")
-    drawing.text(8 / width, 1 - (top + 16) / height, y.label)
+    for number, label in enumerate(labels):
+        drawing.text(*_from_top(drawing, 8, top + 16 + 18 * number), label)
     _base(drawing, axes, x)
 
 
@@ -279,14 +281,28 @@ def _base(drawing: Drawing, axes: Axes, x: Axis) -> None:
         _rule(axes, [(place, 0), (place, -4 / axes.bbox.height)], QUIET, up)
         name = figures.format_number(place, x.unit)
         _note(axes, up, (place, 0), name, (0, -17), ha="center")
-    drawing.text(axes.bbox.x1 / width, 11 / height, svg.plain(x.label), ha="right")
+    for number, label in enumerate(reversed(_wrap(drawing, x.label))):
+        right, up = axes.bbox.x1 / width, (11 + 18 * number) / height
+        drawing.text(right, up, label, ha="right")
 
 
-def _place(drawing: Drawing, axes: Axes, margins: tuple[float, float, float]) -> None:
-    """Set the margins to the left, to the right and above, in pixels."""
+def _place(
+    drawing: Drawing, axes: Axes, margins: tuple[float, float, float], x: Axis
+) -> None:
+    """Set the margins to the left, to the right and above, in pixels.
+
+    Below there is room for the ticks and the label of the axis.
+    """
     (width, height), (left, right, top) = size(drawing), margins
-    across, up = (width - left - right) / width, (height - top - 48) / height
-    axes.set_position((left / width, 48 / height, across, up))
+    bottom = 30 + 18 * len(_wrap(drawing, x.label))
+    across, up = (width - left - right) / width, (height - top - bottom) / height
+    axes.set_position((left / width, bottom / height, across, up))
+
+
+def _wrap(drawing: Drawing, label: str) -> list[str]:
+    """Break the label of an axis into lines that a drawing has room for."""
+    most = int((size(drawing)[0] - 40) / ADVANCE)
+    return textwrap.wrap(svg.plain(label), most) or [""]
 
 
 def _ticks(axes: Axes, name: str, axis: Axis, most: float) -> list[float]:
@@ -435,7 +451,8 @@ def _bars(drawing: Drawing, figure: Bars, top: int) -> None:
     drawing.set_figheight((top + 54 + _ROW * len(names)) / 72)
     axes = _axes(drawing, figure.x, None)
     axes.set_ylim(len(names), 0)
-    _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), 110, top + 6))
+    margins = 16 + ADVANCE * max(map(len, names)), 110, top + 6
+    _place(drawing, axes, margins, figure.x)
     across, beside = axes.get_yaxis_transform(), {"va": "center_baseline"}
     for place, (bar, name) in enumerate(zip(figure.bars, names, strict=True)):
         height = place + 0.55

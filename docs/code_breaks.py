@@ -1,7 +1,8 @@
 """MkDocs hook: code in a line breaks between words, and long names at their parts.
 
-A browser breaks ``--hide-identifiers`` after each hyphen and a path at any letter. Here an
-option stays whole, and a long name may break after a slash, a dot or an underscore.
+A browser breaks ``--hide-identifiers`` after each hyphen, and a path where its line ends.
+Here a short word stays whole, and a long one may break after a slash, a dot or an
+underscore.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Final
 __all__ = ["LONGEST", "on_page_content", "set_breaks"]
 
 LONGEST: Final = 24
-"""Characters of a name that a narrow column always has room for."""
+"""Characters of a word that a narrow column always has room for."""
 
 # Code in a block follows an empty span, and keeps its lines.
 _INLINE: Final = re.compile(r"(?<!<span></span>)(<code>)([^<]+)(</code>)")
@@ -33,7 +34,7 @@ def set_breaks(code: str) -> str:
 def _set_word(word: str) -> str:
     if len(word) > LONGEST:
         return _PART.sub(r"\1<wbr>", word)
-    return f'<span class="whole">{word}</span>' if "-" in word else word
+    return f'<span class="whole">{word}</span>' if re.search(r"\W", word) else word
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -51,6 +51,7 @@ for (const colorScheme of values.scheme) {
   page.on("pageerror", (error) => problems.add(`${new URL(page.url()).pathname}: ${error.message}`));
   for (const name of chosen) {
     await page.goto(`${origin}/${name}`, { waitUntil: "load" });
+    if (name === "try.html") await page.waitForSelector("html[data-ready]", { timeout: 60_000 });
     for (const width of values.width) {
       await page.setViewportSize({ width: Number(width), height: 900 });
       await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
@@ -63,6 +64,15 @@ for (const colorScheme of values.scheme) {
     }
   }
   await context.close();
+}
+
+const page = await browser.newPage();
+await page.goto(`${origin}/index.html`);
+await page.locator("input[data-md-component=search-query], input.md-search__input").first().fill("ledger");
+try {
+  await page.waitForSelector(".md-search-result__item a[href*='count-releases']", { state: "attached", timeout: 60_000 });
+} catch {
+  problems.add("search for 'ledger' does not find its page");
 }
 await browser.close();
 server.closeAllConnections();

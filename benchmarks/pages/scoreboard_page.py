@@ -266,7 +266,7 @@ def _shown() -> list[Column]:
 
 
 def draw() -> bytes:
-    """A row for each tool in each of four panels, two beside two, as wide as a phone."""
+    """A row for each tool in four panels, two beside two, as wide as a phone."""
     found = sort_points(load())
     half = 22 * len(found) + 90
     with canvas(PHONE, 2 * half) as drawing:

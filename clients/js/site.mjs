@@ -41,6 +41,7 @@ const browser = await launch();
 for (const colorScheme of values.scheme) {
   const context = await browser.newContext({ colorScheme });
   const page = await context.newPage();
+  page.setDefaultTimeout(180_000); // a page of the reference is very long
   page.on("request", (request) => {
     const isOurs = [origin, "data:", "blob:"].some((start) => request.url().startsWith(start));
     if (!isOurs) problems.add(`request to ${request.url()}`);

@@ -1,4 +1,4 @@
-"""What the hooks of the site make of code and formulas, and what its versions change."""
+"""What the hooks of the site make of code and formulas; what its versions change."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import yaml
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "docs"))
 
-code_breaks = pytest.importorskip("code_breaks")
+line_breaks = pytest.importorskip("line_breaks")
 
 
 def test_a_short_word_of_code_stays_whole():
-    said = code_breaks.on_page_content("<p><code>attack --hide-among 200</code></p>")
+    said = line_breaks.on_page_content("<p><code>attack --hide-among 200</code></p>")
     whole = '<span class="whole">--hide-among</span>'
     assert said == f"<p><code>attack {whole} 200</code></p>"
 
 
 def test_a_long_name_breaks_at_its_parts_and_nowhere_else():
     path = "tests/mechanisms/test_noise_laws.py"
-    said = code_breaks.set_breaks(path)
+    said = line_breaks.set_breaks(path)
     assert said.replace("<wbr>", "") == path
     assert said.split("<wbr>")[:2] == ["tests/", "mechanisms/"]
-    assert "<wbr>" not in code_breaks.set_breaks("a" * 30)
+    assert "<wbr>" not in line_breaks.set_breaks("a" * 30)
 
 
 def test_entities_and_blocks_of_code_are_left_as_they_are():
     block = "<pre><span></span><code>mondegreen --help\n</code></pre>"
-    assert code_breaks.on_page_content(block) == block
+    assert line_breaks.on_page_content(block) == block
     text = "&lt;html-of-some-length&gt;/&amp;/x"
-    assert code_breaks.set_breaks(text).replace("<wbr>", "") == text
-    assert "&<wbr>" not in code_breaks.set_breaks(text)
+    assert line_breaks.set_breaks(text).replace("<wbr>", "") == text
+    assert "&<wbr>" not in line_breaks.set_breaks(text)
 
 
 @pytest.mark.parametrize(("formula", "outer"), [("w'", "mrow"), ("w_1'", "msub")])
@@ -57,3 +57,16 @@ def test_the_versions_change_nothing_else_of_the_site():
     assert versions == {}
     job = (ROOT / ".github" / "workflows" / "docs.yml").read_text("utf-8")
     assert "--config-file mkdocs-versions.yml" in job
+
+
+def test_the_pages_show_defaults_and_not_how_they_are_declared():
+    griffe = pytest.importorskip("griffe")
+    import griffe_parameters
+
+    extensions = griffe.load_extensions(griffe_parameters.Parameters)
+    module = "mondegreen.mechanisms"
+    found = griffe.load(module, search_paths=[ROOT / "src"], extensions=extensions)
+    shown = {each.name: each.default for each in found["selection.tem.Tem"].parameters}
+    assert shown["epsilon"] is None, "it is required"
+    assert shown["beta"] == "0.001"
+    assert shown["gamma"] == "None"

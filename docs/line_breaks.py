@@ -1,8 +1,8 @@
-"""MkDocs hook: code in a line breaks between words, and long names at their parts.
+"""MkDocs hook: where a line breaks in code, and that none does before a comma.
 
-A browser breaks ``--hide-identifiers`` after each hyphen, and a path where its line ends.
-Here a short word stays whole, and a long one may break after a slash, a dot or an
-underscore.
+A browser breaks ``--hide-identifiers`` after each hyphen, and a path where its line
+ends. Here a short word stays whole, and a long one may break after a slash, a dot or an
+underscore. A formula and the comma behind it stay together.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ LONGEST: Final = 24
 
 # Code in a block follows an empty span, and keeps its lines.
 _INLINE: Final = re.compile(r"(?<!<span></span>)(<code>)([^<]+)(</code>)")
+_CLOSED: Final = re.compile(r"(<math\b(?:(?!</math>).)*</math>)([,.;:)\]]+)", re.DOTALL)
 _PART: Final = re.compile(r"(?<=\w)([/._=:,])(?=\w)")
 
 
@@ -39,4 +40,5 @@ def _set_word(word: str) -> str:
 
 def on_page_content(html: str, **_: Any) -> str:
     """Set the breaks of a page; MkDocs calls this."""
+    html = _CLOSED.sub(r'<span class="whole">\1\2</span>', html)
     return _INLINE.sub(lambda found: found[1] + set_breaks(found[2]) + found[3], html)

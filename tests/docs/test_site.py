@@ -36,6 +36,19 @@ def test_entities_and_blocks_of_code_are_left_as_they_are():
     assert "&<wbr>" not in line_breaks.set_breaks(text)
 
 
+def test_short_cells_of_numbers_stay_whole_and_sentences_do_not():
+    cell = '<td style="text-align: right;">{}</td>'
+    short = "<strong>0.11</strong> [0.10, 0.13]"
+    assert 'class="whole"' in line_breaks.on_page_content(cell.format(short))
+    long = cell.format("no proof, or others can repeat the noise")
+    assert line_breaks.on_page_content(long) == long
+
+
+def test_a_formula_keeps_its_comma():
+    said = line_breaks.on_page_content("<math><mi>x</mi></math>, so")
+    assert said == '<span class="whole"><math><mi>x</mi></math>,</span> so'
+
+
 @pytest.mark.parametrize(("formula", "outer"), [("w'", "mrow"), ("w_1'", "msub")])
 def test_a_prime_stands_beside_its_letter(formula, outer):
     pytest.importorskip("latex2mathml")

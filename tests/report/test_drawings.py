@@ -65,6 +65,24 @@ def test_a_file_of_a_page_has_both_themes_and_only_known_colours(figure):
     assert set(re.findall(r"var\(--(\w+)\)", drawn)) <= set(COLOURS)
 
 
+def test_a_chart_of_a_page_is_as_wide_as_a_phone_and_names_its_curves_above():
+    names = [f"mechanism {number}" for number in range(12)]
+    lines = [Line.exact(name, i, [(1, i), (2, i)]) for i, name in enumerate(names)]
+    axis = Axis("a label that is longer than the line that a phone has room for")
+    chart = Chart(
+        "k", "A title that is longer than one line of it", "s", axis, axis, lines
+    )
+    root = ET.fromstring(picture(chart, for_page=True))
+    assert root.get("width") == "368"
+    texts = [each for each in root.iter(f"{NS}text") if each.text]
+    written = {each.text: each for each in texts}
+    assert set(names) <= set(written)
+    heights = [float(written[name].get("y")) for name in names]
+    assert max(heights) < float(root.get("height")) / 2
+    assert all(len(each.text) * 6 < 368 for each in texts)
+    assert " ".join(each.text for each in texts).count("phone has") == 2
+
+
 @some
 def test_a_drawing_of_a_page_is_named_by_its_figure(figure):
     root = ET.fromstring(

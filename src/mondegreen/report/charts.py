@@ -184,7 +184,7 @@ def _legend(
     """Draw a piece of each curve, and its name."""
     from matplotlib.lines import Line2D
 
-    look = {"transform": drawing.transFigure}
+    look: dict[str, Any] = {"transform": drawing.transFigure}
     for number, row in enumerate(rows, 1):
         for left, line in row:
             name = _from_top(drawing, left + _SWATCH, top + _LINE * number)
@@ -282,8 +282,8 @@ def _base(drawing: Drawing, axes: Axes, x: Axis) -> None:
         name = figures.format_number(place, x.unit)
         _note(axes, up, (place, 0), name, (0, -17), ha="center")
     for number, label in enumerate(reversed(_wrap(drawing, x.label))):
-        right, up = axes.bbox.x1 / width, (11 + 18 * number) / height
-        drawing.text(right, up, label, ha="right")
+        spot = axes.bbox.x1 / width, (11 + 18 * number) / height
+        drawing.text(*spot, label, ha="right")
 
 
 def _place(

@@ -5,8 +5,8 @@
 All texts are invented and released with a seed, so the releases are not private. Writes
 results/policy_readings.json. With ``--shuffled`` it prints the releases of the prompts
 instead, in a random order and without their policies, to judge which ask the same. The
-judgments are lines of policy_verdicts.txt in that order: y asks the same, n nearly, and
-a dot something else.
+judgments are lines of policy_verdicts.txt in that order, a column for each judge
+(JUDGES): y asks the same, n nearly, and a dot something else.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from mondegreen.settings import Settings
 
 PROMPTS_KIND: Final = "the twenty prompts"
 DRAWS: Final = 5
+JUDGES: Final = ("maker", "blind 1", "blind 2")
+"""Language models: one made the lists, and two saw prompt and release alone."""
 EPSILON: Final = 12.0
 SEED: Final = 241
 POLICIES: Final[dict[str, dict[str, Any]]] = {

@@ -26,7 +26,7 @@ def tables() -> str:
         "recall_at_10": ("ten nearest words kept", "1"),
         "spearman_euclidean": ("rank correlation with Euclidean distance", "1"),
         "spearman_centred_cosine": ("with the cosine around the centroid", ""),
-        "simlex": ("with the judgements of SimLex-999", f"{cosine:.2f} (cosine)"),
+        "simlex": ("with the judgments of SimLex-999", f"{cosine:.2f} (cosine)"),
     }
     for key, (label, exact) in labels.items():
         rows.append([label, exact, f"{learned[key]:.2f}", f"{plain[key]:.2f}"])
@@ -42,7 +42,7 @@ def tables() -> str:
     table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     after = result["imdb_bag_of_words_after_brr"]
     lines = [
-        "| epsilon a bit | bits flipped, of 256 | words that stay | IMDb accuracy |",
+        "| epsilon a bit | bits flipped, of 256 | words unchanged | IMDb accuracy |",
         "|---:|---:|---:|---:|",
     ]
     for key, entry in after.items():

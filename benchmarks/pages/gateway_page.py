@@ -76,6 +76,8 @@ def streams() -> str:
     }
     kinds = sorted(each["units by kind"].items(), key=lambda item: -item[1][0])
     left = [f"{name} {a} of {b}" for name, (a, b) in kinds if a][:SHOWN_KINDS]
+    digits, drawn = each["units by kind"]["digit"], each["units"]
+    others = (each["units that leave"] - digits[0]) / (drawn - digits[1])
     lost = each.get("requests without an answer", 0)
     tasks = sorted(each["wrong by task"].items(), key=lambda item: -item[1])[:3]
     wrong = ", ".join(f'"{name}" {count}' for name, count in tasks)
@@ -83,7 +85,30 @@ def streams() -> str:
         f"Under `names`, {_share(shares['at once'])} of the answers that came at once "
         f"are right, and {_share(shares['streamed'])} of the streamed ones. "
         f"{lost} requests had no answer. Wrong answers by task: {wrong}. Units that "
-        f"leave, by kind: {'; '.join(left)}.\n"
+        f"leave, by kind: {'; '.join(left)}. Without numbers of one digit, "
+        f"{100 * others:.2f} % leave.\n"
+    )
+
+
+def judged() -> str:
+    """How many requests ask the same, by each judge; and on how many they agree."""
+    found = _found("asks_same")
+    judges = found["judges"]
+    rows = [
+        [
+            shown.partition(",")[0],
+            *(f"{each[name].get('y', 0)}" for each in judges),
+            *(f"{each[name].get('n', 0)}" for each in judges),
+        ]
+        for name, shown in GUARDS.items()
+        if name in judges[0]
+    ]
+    numbers = range(1, len(judges) + 1)
+    header = ["guard", *(f"same, judge {n}" for n in numbers)]
+    table = Table([*header, *(f"nearly, judge {n}" for n in numbers)], rows)
+    return (
+        f"{table}\nOf {found['conversations']} requests behind each guard. The judges "
+        f"agree on {found['agreed']} of {found['requests']}.\n"
     )
 
 
@@ -152,6 +177,7 @@ def memory() -> str:
 TABLES = {
     "conversations": conversations,
     "streams": streams,
+    "judged": judged,
     "gateway latency": latency,
     "soak": soak,
     "soak memory": memory,

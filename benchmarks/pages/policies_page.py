@@ -8,7 +8,7 @@ import json
 from typing import Any, Final
 
 from benchmarks import machine
-from benchmarks.measure.policy_readings import shuffled
+from benchmarks.measure.policy_readings import JUDGES, shuffled
 from benchmarks.pages.page import Table, fill
 
 PAGE = "explanation/policies.md"
@@ -82,11 +82,10 @@ def digests() -> str:
     """Which lists the figures are of."""
     found = load("policies")["policies"]
     shown = [f"`{found[name]['digest'][:12]}` (`{name}`)" for name in found]
-    return (
-        f"The figures are of the shipped lists with digests {' and '.join(shown)}. "
-        "Rows with a star were measured with the lists before these, which hid more "
-        "ordinary words.\n"
-    )
+    told = f"The figures are of the shipped lists with digests {' and '.join(shown)}."
+    if load("policies")["earlier"] or any(load("policies_beside")["earlier"].values()):
+        told += " Rows with a star were measured with the lists before these."
+    return told + "\n"
 
 
 def _share(value: float | None, digits: int = 2) -> str:
@@ -334,29 +333,33 @@ def judged() -> str:
 
 
 @functools.cache
-def marks_of() -> dict[str, list[str]]:
-    """Join the judgments with what was judged: five marks for each prompt."""
+def marks_of(judge: int) -> dict[str, list[str]]:
+    """Join what a judge said with what was judged: five marks for each prompt."""
     if judged() != VERDICTS_DIGEST:
         raise ValueError(f"other releases than those that were judged: {judged()}")
     found = load("policy_readings")["rows"]
     marks = {name: [[""] * 5 for _ in range(20)] for name in READINGS}
     order = shuffled(found)
-    for (place, name, draw), mark in zip(
-        order, VERDICTS.read_text("utf-8").split(), strict=True
+    for (place, name, draw), line in zip(
+        order, VERDICTS.read_text("utf-8").splitlines(), strict=True
     ):
-        marks[name][place][draw] = mark
+        marks[name][place][draw] = line.split()[judge]
     return {name: ["".join(each) for each in all_] for name, all_ in marks.items()}
 
 
 def prompts() -> Table:
-    """The first draw of each prompt, and how many of five draws ask the same."""
+    """The first draw of each prompt, and how many of five draws ask the same.
+
+    There is a count for each judge.
+    """
     some = [r for r in load("policy_readings")["rows"] if r["kind"] == PROMPTS]
     body = []
     for i, row in enumerate(some):
         cells = [row["text"]]
         for name in READINGS:
             first = "unchanged" if row[name][0] == row["text"] else row[name][0]
-            cells += [first, str(marks_of()[name][i].count("y"))]
+            counts = (str(marks_of(j)[name][i].count("y")) for j in range(len(JUDGES)))
+            cells += [first, " ".join(counts)]
         body.append(cells)
     header = ["prompt"]
     for name in READINGS:
@@ -365,17 +368,25 @@ def prompts() -> Table:
 
 
 def verdicts() -> str:
-    """How many prompts ask the same in most of their draws."""
-    said = []
-    for name in READINGS:
-        marks = marks_of()[name]
-        most = sum(each.count("y") > 2 for each in marks)
-        draws = sum(each.count("y") for each in marks)
-        said.append(
-            f"Under `{name}`, {most} of {len(marks)} prompts ask the same in most "
-            f"draws ({draws} of {5 * len(marks)} draws)."
-        )
-    return " ".join(said) + "\n"
+    """How many prompts ask the same in most of their draws, by each judge."""
+    body = []
+    for judge, who in enumerate(JUDGES):
+        cells = [who]
+        for name in READINGS:
+            marks = marks_of(judge)[name]
+            most = sum(each.count("y") > 2 for each in marks)
+            draws = sum(each.count("y") for each in marks)
+            cells.append(f"{most} of {len(marks)} ({draws} of {5 * len(marks)} draws)")
+        body.append(cells)
+    every = [
+        [marks_of(judge)[name][i][draw] == "y" for judge in (1, 2)]
+        for name in READINGS
+        for i in range(len(marks_of(1)[name]))
+        for draw in range(5)
+    ]
+    agreed = sum(one == other for one, other in every)
+    told = f"The two blind judges agree on {agreed} of {len(every)} releases."
+    return f"{Table(['judge', *(f'`{name}`' for name in READINGS)], body)}\n\n{told}\n"
 
 
 def all_readings() -> Table:
@@ -389,7 +400,12 @@ def all_readings() -> Table:
     for row in found:
         marks = ["–" for _ in READINGS]
         if row["kind"] == PROMPTS:
-            marks = [marks_of()[name][some.index(row["text"])] for name in READINGS]
+            at = some.index(row["text"])
+            every = range(len(JUDGES))
+            marks = [
+                " ".join(marks_of(judge)[name][at] for judge in every)
+                for name in READINGS
+            ]
         draws = [draw for name in READINGS for draw in row[name]]
         body.append([row["kind"], row["text"], *draws, *marks])
     return Table(header, body)

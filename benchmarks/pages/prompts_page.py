@@ -100,7 +100,8 @@ def diseases() -> str:
     said = ", ".join(f"{name}: {shares[name]:.2f}" for name in shown)
     count = found()["passages"]["diseases"]
     return (
-        f"Of {count:,} questions about diseases raw releases find the same: {said}.\n"
+        f"A search among {count:,} questions about diseases finds the same one for a "
+        f"raw release as for the original, in these shares of cases: {said}.\n"
     )
 
 

@@ -32,7 +32,7 @@ WORST: Final = 0.6
 FROM, TO = 0.2, 0.45
 CLOSE: Final = 0.02
 LEADS: Final = {
-    "accuracy": "accuracy, trained on clear text",
+    "accuracy": "accuracy, trained on originals",
     "trained": "accuracy, trained on releases",
     "cosine": "cosine",
 }
@@ -45,7 +45,7 @@ Claim = tuple[str, str, str]
 
 def claims() -> Table:
     """Each claim, what was found, and whether it holds."""
-    header = ["was to be shown, at 10 nats", "found", "holds"]
+    header = ["claim, at 10 nats", "result", "holds"]
     return Table(header, list(_all(load())), (1, 2))
 
 
@@ -119,7 +119,7 @@ def _of_settings(
 def _targets(found: dict[str, Any]) -> Claim:
     rows = found.get("targets", {}).values()
     gaps = [abs(row["reader"] - row["promised"]) for row in rows]
-    says = f"a reader's success within {CLOSE:g} of what was promised"
+    says = f"success of an attacker within {CLOSE:g} of its target"
     if not gaps:
         return says, "–", HOLDS[None]
     within = sum(gap <= CLOSE for gap in gaps)
@@ -135,7 +135,7 @@ def _worst(found: dict[str, Any]) -> Claim:
     worst = max(row["worst"] for row in rows)
     often = [f"{row['often']:.2f}" for row in rows]
     return (
-        f"no word of content guessed above {WORST:g} under the default",
+        f"no content word guessed more often than {WORST:g} under the default",
         f"{worst:.2f}; above {WORST:g}: {min(often)} to {max(often)} of all words",
         HOLDS[worst <= WORST],
     )
@@ -149,7 +149,7 @@ def _leads(found: dict[str, Any], key: str, says: str) -> Claim:
         f"{SETS[data]} {low:+.3f} to {high:+.3f}" for data, (low, high) in known.items()
     ]
     return (
-        f"tree above all others, reader {FROM:g} to {TO:g}: {says}",
+        f"tree best of all at a success of {FROM:g} to {TO:g}: {says}",
         "; ".join(told) or "–",
         HOLDS[all(low >= 0 for low, _ in known.values())],
     )

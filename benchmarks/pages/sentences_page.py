@@ -35,15 +35,15 @@ ASSETS: Final = DOCS / "assets"
 SHOWN: Final = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 """Successes of a reader that the page shows; the data have all."""
 LEADS: Final = {
-    "accuracy": "accuracy, clear training texts",
-    "trained": "accuracy, trained on such",
+    "accuracy": "accuracy, trained on originals",
+    "trained": "accuracy, trained on releases",
     "cosine": "cosine",
 }
 PARTS: Final = {
-    "clear": "clear",
+    "clear": "original",
     "raw": "raw release",
-    "embedded": "embedded model",
-    "kind": "in-domain model",
+    "embedded": "decoded, embedded model",
+    "kind": "decoded, in-domain model",
 }
 
 
@@ -66,10 +66,10 @@ def default() -> Table:
     found = load()
     header = [
         "texts",
-        "what is read",
+        "form of the text",
         "words recovered",
         "accuracy",
-        "trained on such",
+        "trained on same form",
         "cosine",
         "class kept",
         "perplexity",
@@ -106,7 +106,7 @@ def default() -> Table:
 def families() -> Table:
     """The default of both trees of the package, decoded by an in-domain model."""
     header = ["texts", "tree", "words recovered", "accuracy", "cosine"]
-    header += ["perplexity, of clear", "nats told a word", "worst word", "above 0.6"]
+    header += ["perplexity ratio", "nats disclosed per word", "worst word", "above 0.6"]
     found, lines = load(), []
     for data, name in SETS.items():
         for mechanism, says in ((DEFAULT, "default"), (FAMILIES, "families")):
@@ -150,12 +150,12 @@ def equal(reader: float) -> Table:
         "texts",
         "mechanism",
         "accuracy",
-        "trained on such",
+        "trained on same form",
         "cosine",
-        "perplexity, of clear",
+        "perplexity ratio",
         "class kept",
         "one word alone",
-        "nats told a word",
+        "nats disclosed per word",
         "worst word",
         "linked by 5 words",
         "nats, any two words",
@@ -210,8 +210,8 @@ def short(reader: float) -> Table:
         "mechanism",
         "accuracy",
         "cosine",
-        "perplexity, of clear",
-        "nats told a word",
+        "perplexity ratio",
+        "nats disclosed per word",
         "worst word",
         "linked by 5 words",
         "nats, any two words",
@@ -224,7 +224,7 @@ def short(reader: float) -> Table:
 
 def every_row() -> Table:
     """Every setting on every data set."""
-    header = ["texts", "mechanism", "setting", "what is read"]
+    header = ["texts", "mechanism", "setting", "form of the text"]
     own = ["reader", "reader_low", "reader_high", "single", "information"]
     own += ["worst", "often", "linkage", "nats"]
     of_text = ["accuracy", "trained", "cosine", "perplexity", "type_token_ratio"]
@@ -233,7 +233,8 @@ def every_row() -> Table:
     for data, name in SETS.items():
         clear = found["clear"][data]
         blank = ["–"] * len(own)
-        lines.append([name, "clear", "–", "clear", *blank, *_all(clear, of_text)])
+        original = PARTS["clear"]
+        lines.append([name, original, "–", original, *blank, *_all(clear, of_text)])
         for mechanism in (DEFAULT, FAMILIES, *MECHANISMS, *MORE.values()):
             for row in rows_of(found, data, mechanism):
                 for part in (each for each in PARTS if each in row):
@@ -269,10 +270,10 @@ def thirty_data() -> Table:
 
 def leak() -> Table:
     """What a model of private texts lets out, beside the public one."""
-    names = {"public": "the embedded one", "private": "of the 200 private texts"}
-    names["both"] = "both, mixed"
-    header = ["language model", "the phrase, whole", "its words", "words of the texts"]
-    header.append("sentences, whole")
+    names = {"public": "embedded model", "private": "model of the 200 private texts"}
+    names["both"] = "mixture of both"
+    header = ["language model", "whole phrase", "words of the phrase"]
+    header += ["words of the texts", "whole sentences"]
     lines = [
         [
             names[name],

@@ -64,11 +64,29 @@ def test_the_tree_at_each_epsilon_is_that_of_the_results():
 def test_krr_costs_what_the_page_says():
     found = load("policies")  # rows of earlier lists where there are no others
     rows = {**found["earlier"], **found["rows"]}
-    (name,) = [each for each in rows if re.search(r"sensitive.*krr.*10\b", each)]
-    low = min(100 * rows[name][each]["attack"]["value"] for each in COLLECTIONS)
-    high = max(100 * rows[name][each]["attack"]["value"] for each in COLLECTIONS)
-    (shown,) = re.findall(r"recovers (\d+) to (\d+) of 100", read("choose"))
-    assert [int(each) for each in shown] == [round(low), round(high)]
+    krr = rows["sensitive|krr|10|none"]
+    urr = rows[DEFAULT]
+
+    def ends(values, scale):
+        return [round(scale * value) for value in (min(values), max(values))]
+
+    attacks = [
+        ends([row[each]["attack"]["value"] for each in COLLECTIONS], 100)
+        for row in (krr, urr)
+    ]
+    kept = [ends([row[each]["kept"] for each in COLLECTIONS], 10) for row in (krr, urr)]
+    labeled = [each for each in COLLECTIONS if "accuracy" in urr[each]]
+    lost = ends(
+        [urr[each]["accuracy"] - krr[each]["accuracy"] for each in labeled], 100
+    )
+    (shown,) = re.findall(
+        r"recovers (\d+) to (\d+) of 100, instead of (\d+) to (\d+) \| "
+        r"(\d+) to (\d+) of 10 words stay, instead of (\d+) to (\d+), "
+        r"and classifiers lose (\d+) to (\d+) points",
+        read("choose"),
+    )
+    expected = [*attacks[0], *attacks[1], *kept[0], *kept[1], *lost]
+    assert [int(each) for each in shown] == expected
 
 
 def test_what_a_detector_leaves_is_that_of_the_results():

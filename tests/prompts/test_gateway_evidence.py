@@ -32,9 +32,13 @@ def test_no_conversation_is_mixed_or_lost(guards):
         assert each.get("requests without an answer", 0) == 0
 
 
-def test_at_most_one_unit_in_a_hundred_leaves(guards):
+def test_one_unit_in_a_hundred_leaves_and_fewer_without_digits(guards):
     assert guards["sensitive"]["share of units that leave"] <= 0.01
-    assert guards["names"]["share of units that leave"] <= 0.01
+    names = guards["names"]
+    assert names["low"] <= 0.01 <= names["high"]  # neither below nor above
+    same, digits = names["units by kind"]["digit"]
+    assert same / digits == pytest.approx(0.1, abs=0.05)  # themselves, by chance
+    assert names["units that leave"] - same <= 0.01 * (names["units"] - digits)
 
 
 def test_guards_have_the_same_prompts(guards):
@@ -71,3 +75,14 @@ def test_memory_is_bounded():
     """The second half of the run needs no more than a tenth more than its begin."""
     sizes = found("soak")["memory of the steady proxy"]["MiB, by tenths of the run"]
     assert max(sizes[5:]) < 1.1 * max(sizes[2:5])
+
+
+def test_blind_judges_find_that_names_asks_the_same_more_often_than_others():
+    asked = found("asks_same")
+    assert len(asked["judges"]) == 2
+    for judge in asked["judges"]:
+        assert {sum(marks.values()) for marks in judge.values()} == {40}
+        same = {name: marks.get("y", 0) for name, marks in judge.items()}
+        assert same["names"] >= 36
+        assert same["names"] > same["sensitive"] > same["all"]
+        assert same["names"] > max(same["Presidio"], same["LiteLLM"])

@@ -91,6 +91,8 @@ class Tally:
     kinds: dict[str, list[int]] = dataclasses.field(default_factory=dict)
     wrong: Counter[str] = dataclasses.field(default_factory=Counter)
     running: set[str] = dataclasses.field(default_factory=set)
+    openings: dict[int, tuple[str, str]] = dataclasses.field(default_factory=dict)
+    """The first request of each conversation, as it was said and as it left."""
 
     def leave(self, said: Said, sent: str) -> bool:
         """Count units and words that leave; returns whether all others leave."""
@@ -222,6 +224,7 @@ async def one(
         return []
     sent = [text for _, text in texts_of(body)][-1]
     is_kept = tally.leave(said, sent)
+    tally.openings.setdefault(asked.number, (said.text, sent))
     given = "".join(call["arguments"] for call in shown.calls)
     calls = right.get("tool_calls", ())
     wanted = "".join(call["function"]["arguments"] for call in calls)

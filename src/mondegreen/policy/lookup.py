@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from itertools import chain
 from typing import ClassVar, Final, final
 
 import numpy as np
@@ -181,8 +180,8 @@ class PolicyLookup:
         count = len(words)
         found = np.fromiter(map(self._inside.__getitem__, words), np.int32, count)
         codes, cases = found >> 2, found & 3
-        behind = chain.from_iterable(p[2::2] for p in batch.parts if p)
-        flags = np.fromiter(map(self._flags.__getitem__, behind), np.int8, count)
+        behind = map(self._flags.__getitem__, batch.gaps())
+        flags = np.fromiter(behind, np.int8, count)
         begins = np.cumsum([0, *batch.counts()])
         is_start = np.zeros(count + 1, dtype=np.bool_)
         is_start[1:] = (flags & _STARTS) > 0
@@ -211,16 +210,14 @@ class PolicyLookup:
 
     def _recode_joined(self, batch: TokenizedBatch, codes: Ids, flags: Flags) -> None:
         """Look words up anew that are parts of addresses or dates."""
-        interesting = (flags & (_MARKS | _DOT | _SLASH)) > 0
-        first = 0
-        for parts, count in zip(batch.parts, batch.counts(), strict=True):
-            mine = slice(first, first + count)
-            marked = np.flatnonzero(interesting[mine]).tolist() if parts else []
+        marked = batch.group_by_text(np.flatnonzero(flags & (_MARKS | _DOT | _SLASH)))
+        for text, parts in enumerate(batch.parts):
             if parts and parts[0].endswith("@"):
-                marked.insert(0, -1)
-            if marked and parts:
-                self._recode_text(parts[1::2], codes[mine], flags[mine], marked)
-            first += count
+                marked.setdefault(text, []).insert(0, -1)
+        begins = np.cumsum([0, *batch.counts()]).tolist()
+        for text, gaps in marked.items():
+            mine, parts = slice(*begins[text : text + 2]), batch.parts[text] or []
+            self._recode_text(parts[1::2], codes[mine], flags[mine], gaps)
 
     def _recode_text(
         self, words: list[str], codes: Ids, flags: Flags, marked: list[int]

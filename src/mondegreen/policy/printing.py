@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import Final, final
 
@@ -17,6 +17,7 @@ from mondegreen.text.detokenizer import Span
 from mondegreen.text.plain import last_alone, plain_parts
 from mondegreen.text.print_forms import (
     STARTS,
+    TOUCHES,
     TOUCHING,
     GapFlags,
     capitalize,
@@ -87,25 +88,30 @@ class PolicyPrinter:
 
     def join(self, batch: TokenizedBatch, codes: Codes) -> list[str | None]:
         """Print texts, from one output number per word, flat over all of them."""
-        counts = batch.counts()
-        everything, printed = self._print_codes(batch.parts, counts, codes)
+        shown, printed, joints = self._print_codes(batch, codes)
         texts: list[str | None] = []
         end = 0
-        for parts, count in zip(everything, counts, strict=True):
+        for number, (parts, count) in enumerate(
+            zip(shown.parts, shown.counts(), strict=True)
+        ):
             start, end = end, end + count
             if parts is None:
                 texts.append(None)
-            else:
-                mine = codes[start:end]
-                texts.append("".join(self._pieces(parts, printed[start:end], mine)))
+                continue
+            pieces = parts.copy()
+            pieces[1::2] = printed[start:end]
+            self._join_endings(pieces, codes[start:end], joints.get(number, ()))
+            texts.append("".join(pieces))
         return texts
 
     def spans(
         self, parts: list[str], codes: Codes, *, include_originals: bool = False
     ) -> tuple[str, tuple[Span, ...]]:
         """Print one text, the same as :meth:`join`, and say where its words are."""
-        (given,), printed = self._print_codes([parts], [len(parts) // 2], codes)
-        pieces = self._pieces(given or [], printed, codes)
+        shown, printed, joints = self._print_codes(TokenizedBatch([parts]), codes)
+        pieces = (shown.parts[0] or []).copy()
+        pieces[1::2] = printed
+        self._join_endings(pieces, codes, joints.get(0, ()))
         ends = list(accumulate(map(len, pieces)))
         spans = tuple(
             Span(
@@ -119,17 +125,23 @@ class PolicyPrinter:
         return "".join(pieces), spans
 
     def _print_codes(
-        self, texts: Sequence[list[str] | None], counts: list[int], codes: Codes
-    ) -> tuple[Sequence[list[str] | None], list[str]]:
+        self, batch: TokenizedBatch, codes: Codes
+    ) -> tuple[TokenizedBatch, list[str], dict[int, list[int]]]:
+        """Print each word; also the structure, and where words may touch.
+
+        The latter are numbers of words within their texts: the gap behind them decides.
+        """
+        counts = batch.counts()
         if codes.shape != (sum(counts),):
             allowed = f"one output for each of {sum(counts)} words"
             raise InvalidParameterError("codes", f"shape {codes.shape}", allowed)
         if len(codes) and codes.min() < 0:
             raise InvalidParameterError("codes", int(codes.min()), "at least 0")
         if self.structure == "plain":
-            texts = plain_parts(texts, codes, counts, last_alone)
-        gaps = [gap for parts in texts if parts for gap in parts[2::2]]
-        flags = np.fromiter(map(self._flags.__getitem__, gaps), np.int8, len(gaps))
+            plain = plain_parts(batch.parts, codes, counts, last_alone)
+            batch = TokenizedBatch(list(plain))
+        gaps = map(self._flags.__getitem__, batch.gaps())
+        flags = np.fromiter(gaps, np.int8, len(codes))
         is_first = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_first[1:] = (flags & STARTS) > 0
         is_first[np.cumsum([0, *counts])] = True
@@ -141,7 +153,12 @@ class PolicyPrinter:
         is_last = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_last[np.cumsum(counts, dtype=np.int64) - 1] = True
         self._choose_articles(codes, printed, is_last[:-1])
-        return texts, printed
+        if self.structure == "plain":  # words stand apart, and endings join
+            may_touch = np.append(np.isin(codes[1:], list(self._clitics)), False)
+        else:
+            may_touch = np.append((flags & TOUCHES) > 0, False)
+        touching = np.flatnonzero(may_touch[: len(codes)] & ~is_last[:-1])
+        return batch, printed, batch.group_by_text(touching)
 
     def _choose_articles(
         self, codes: Codes, printed: list[str], is_last: NDArray[np.bool_]
@@ -156,14 +173,11 @@ class PolicyPrinter:
             article = "an" if vowel else "a"
             printed[i] = article.capitalize() if printed[i][0] == "A" else article
 
-    def _pieces(self, parts: list[str], printed: list[str], codes: Codes) -> list[str]:
-        pieces = parts.copy()
-        pieces[1::2] = printed
-        apart = {" "} if self.structure == "plain" else TOUCHING
-        gaps = enumerate(parts[2:-1:2], 1)
-        for i in [i for i, gap in gaps if gap in apart]:
-            self._join_ending(pieces, i, int(codes[i - 1]), int(codes[i]))
-        return pieces
+    def _join_endings(
+        self, pieces: list[str], codes: Codes, joints: Iterable[int]
+    ) -> None:
+        for i in joints:
+            self._join_ending(pieces, i + 1, int(codes[i]), int(codes[i + 1]))
 
     def _join_ending(self, pieces: list[str], i: int, before: int, code: int) -> None:
         """Join an ending to an ordinary word; set apart what else would touch."""

@@ -45,8 +45,8 @@ _NO_GENITIVE: Final = frozenset(
     "your yours yourself yourselves".split()
 )
 
-STARTS, GENITIVE = 1, 2
-"""Flags of a gap: a sentence starts after it; it begins with ``'s``."""
+STARTS, GENITIVE, TOUCHES = 1, 2, 4
+"""Flags of a gap: a sentence starts after it; it begins with ``'s``; words touch."""
 
 
 @functools.cache
@@ -147,6 +147,7 @@ class GapFlags(dict[str, int]):
     def __missing__(self, gap: str) -> int:
         has_end = sentence_ends([gap, ""])[0]
         flags = STARTS * has_end + GENITIVE * (gap[1:2] in ("s", "S"))
+        flags += TOUCHES * (gap in TOUCHING)
         if len(self) >= _MEMO:
             self.clear()
         self[gap] = flags

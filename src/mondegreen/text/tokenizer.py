@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from typing import Final, final
 
+import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from mondegreen.text.structure import CURRENCY, GAP, LISTED, cut_gaps
 from mondegreen.text.unicode import fold, has_later, with_stand_ins
@@ -141,6 +143,27 @@ class TokenizedBatch:
     def words(self) -> list[str]:
         """List the words of all texts in order; private, never to be shown."""
         return list(chain.from_iterable(p[1::2] for p in self.parts if p))
+
+    def gaps(self) -> list[str]:
+        """List the structure behind each word of all texts, in order."""
+        return list(chain.from_iterable(p[2::2] for p in self.parts if p))
+
+    def group_by_text(self, places: NDArray[np.intp]) -> dict[int, list[int]]:
+        """Group words by their texts: numbers within each text, by its own number.
+
+        ``places``, shape (n,), are numbers of words over all texts, ascending.
+
+        >>> batch = tokenize(["a b", None, "c d e"])
+        >>> batch.group_by_text(np.array([1, 2, 4]))
+        {0: [1], 2: [0, 2]}
+        """
+        ends = np.cumsum(self.counts(), dtype=np.int64)
+        texts = np.searchsorted(ends, places, side="right")
+        begins = np.concatenate([[0], ends])[texts]
+        found: dict[int, list[int]] = {}
+        for text, place in zip(texts.tolist(), (places - begins).tolist(), strict=True):
+            found.setdefault(text, []).append(place)
+        return found
 
     def __repr__(self) -> str:
         return f"TokenizedBatch(texts={len(self.parts)}, words={sum(self.counts())})"

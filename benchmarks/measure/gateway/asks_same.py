@@ -1,0 +1,97 @@
+"""Let judges say which requests still ask the same, without knowing which guard it was.
+
+    python -m benchmarks asks_same SHEET
+    python -m benchmarks asks_same SHEET VERDICTS [VERDICTS]...
+
+The first writes the opening requests of forty conversations behind each guard, as they
+were said (A) and as they left (B), in random order and without the guards: SHEET for
+the judges, and SHEET.key beside it. Both hold annotated texts that do not ship. A judge
+writes a line for each: y asks the same, n nearly, and a dot something else. The second
+joins the verdicts with the guards, and writes results/asks_same.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks import machine
+from benchmarks.measure.gateway.conversations import PROXIES, beside, through_proxy
+
+CONVERSATIONS: Final = 40
+SEED: Final = 27
+
+
+def build_sheet(path: Path) -> None:
+    """Ask through every guard, and write what left."""
+    guards = {
+        **{name: through_proxy(CONVERSATIONS, each) for name, each in PROXIES.items()},
+        "Presidio": beside(CONVERSATIONS, is_litellm=False),
+        "LiteLLM": beside(CONVERSATIONS, is_litellm=True),
+    }
+    rows = [
+        (name, *opening)
+        for name, tally in guards.items()
+        for _, opening in sorted(tally.openings.items())
+    ]
+    random.Random(SEED).shuffle(rows)
+    path.write_text(
+        "".join(
+            f"=== {number}\nA: {said}\nB: {sent}\n\n"
+            for number, (_, said, sent) in enumerate(rows, 1)
+        ),
+        "utf-8",
+    )
+    key_path(path).write_text(json.dumps([name for name, *_ in rows]), "utf-8")
+
+
+def key_path(sheet: Path) -> Path:
+    """Where the guards of a sheet stand."""
+    return sheet.with_name(f"{sheet.name}.key")
+
+
+def join(sheet: Path, verdicts: list[Path]) -> dict[str, Any]:
+    """Count what each judge said of each guard, and on how many they agree."""
+    guards = json.loads(key_path(sheet).read_text("utf-8"))
+    marks = [path.read_text("utf-8").split() for path in verdicts]
+    judges = [
+        {
+            name: dict(
+                Counter(m for g, m in zip(guards, each, strict=True) if g == name)
+            )
+            for name in dict.fromkeys(sorted(guards))
+        }
+        for each in marks
+    ]
+    agreed = sum(
+        len({mark == "y" for mark in row}) == 1 for row in zip(*marks, strict=True)
+    )
+    digest = hashlib.sha256(sheet.read_bytes()).hexdigest()[:16]
+    return {
+        "conversations": CONVERSATIONS,
+        "sheet": digest,
+        "requests": len(guards),
+        "judges": judges,
+        "agreed": agreed,
+    }
+
+
+def main() -> None:
+    """Write a sheet, or what was judged."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sheet", type=Path)
+    parser.add_argument("verdicts", type=Path, nargs="*")
+    given = parser.parse_args()
+    if not given.verdicts:
+        build_sheet(given.sheet)
+        return
+    machine.save("asks_same", join(given.sheet, given.verdicts))
+
+
+if __name__ == "__main__":
+    main()

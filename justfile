@@ -52,6 +52,13 @@ docs:
     {{python}} docs/generate_reference.py
     {{python}} -m mkdocs build --strict
 
+# Every page of the site in Chromium, at 400 and 1200 px, light and dark (minutes). Give
+# `--out FOLDER` for pictures of the pages, and names of pages for some of them.
+site *options:
+    {{python}} -m mkdocs build --strict
+    cd clients/js && npm ci
+    node clients/js/site.mjs site {{options}}
+
 # Numbers of the README, into benchmarks/results.
 bench:
     {{python}} -m benchmarks privatize_imdb

@@ -26,6 +26,13 @@ _WRITTEN = {
     "epsilon": r"\varepsilon",
     "ln": r"\operatorname{ln}",
 }
+# A prime is small and high where its font is not made for formulas, and vanishes in an
+# exponent. So it stands beside its letter, not above it.
+_PRIME = re.compile(r"<msup>(<mi>[^<]*</mi>)<mi>&#x02032;</mi></msup>")
+_PRIME_WITH_INDEX = re.compile(
+    r"<msubsup>(<mi>[^<]*</mi>)(<m[in]>[^<]*</m[in]>)<mi>&#x02032;</mi></msubsup>"
+)
+_BESIDE = r'<mrow>\1<mo lspace="0" rspace="0">&#x02032;</mo></mrow>'
 _MACRO = re.compile(r"\\([A-Za-z]+)")
 _ROLE = re.compile(r":math:`([^`]+)`", re.DOTALL)
 _OTHER_ROLE = re.compile(r":(?:class|func|meth|data|mod|exc):`~?([^`]+)`")
@@ -45,6 +52,8 @@ def to_mathml(source: str, *, block: bool = False) -> str:
     source = " ".join(source.split())
     written = _MACRO.sub(lambda m: _WRITTEN.get(m[1], m[0]), source)
     drawn = convert(written, display="block" if block else "inline")
+    drawn = _PRIME.sub(_BESIDE, drawn)
+    drawn = _PRIME_WITH_INDEX.sub(rf"<msub>{_BESIDE}\2</msub>", drawn)
     # The library draws the name of a macro it does not know, and closes what is open.
     braces = re.sub(r"\\.", "", source)
     if "\\" in drawn or braces.count("{") != braces.count("}"):

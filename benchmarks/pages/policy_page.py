@@ -93,7 +93,7 @@ def show() -> str:
     """What ``policy show`` prints."""
     done = CliRunner().invoke(cli, ["policy", "show", *SHOWN])
     command = f"$ mondegreen policy show {' '.join(SHOWN)}"
-    return f"```text\n{command}\n{done.stdout}```\n"
+    return f"```{{ .text .wrap }}\n{command}\n{done.stdout}```\n"
 
 
 def story() -> str:

@@ -343,7 +343,7 @@ def main() -> None:
         if path.name not in drawn:
             path.unlink()
     for name, chart in drawn.items():
-        (ASSETS / name).write_bytes(picture(chart, follows_theme=True))
+        (ASSETS / name).write_bytes(picture(chart, for_page=True))
     fill(PAGE, TABLES, DATA)
     fill(EXPERIMENTS, {**DETAILS, "experiments": experiments})
 

@@ -7,12 +7,23 @@ tests/docs/test_scoreboard_page.py holds page, picture and results together.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any, Final
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks import machine
 from benchmarks.pages.page import DOCS, Table, fill
-from mondegreen.report.svg import CARD, COLOURS, INK, QUIET, RULE, canvas, svg_file
+from mondegreen.report.charts import PHONE
+from mondegreen.report.svg import (
+    CARD,
+    COLOURS,
+    FONT,
+    INK,
+    QUIET,
+    RULE,
+    canvas,
+    svg_file,
+)
 from mondegreen_experiments.scoreboard.published import (
     LLM_REDACTOR,
     PRESIDIO,
@@ -25,6 +36,7 @@ from mondegreen_experiments.scoreboard.table import (
     COLUMNS,
     DASH,
     Cell,
+    Cells,
     Column,
     choose_columns,
     compute_cell,
@@ -37,6 +49,9 @@ from mondegreen_experiments.scoreboard.table import (
     write_rows,
 )
 from mondegreen_experiments.scoreboard.tools import BLOCKED, TOOLS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PAGE: Final = "explanation/scoreboard.md"
 PICTURE: Final = DOCS / "assets" / "scoreboard.svg"
@@ -251,38 +266,47 @@ def _shown() -> list[Column]:
 
 
 def draw() -> bytes:
-    """A row for each tool, and a panel for each of four columns."""
+    """A row for each tool in four panels, two beside two, as wide as a phone."""
     found = sort_points(load())
-    names = list(found)
-    height = 22 * len(names) + 70
-    with canvas(820, height) as drawing:
+    half = 22 * len(found) + 90
+    with canvas(PHONE, 2 * half) as drawing:
         for place, column in enumerate(_shown()):
+            below, beside = divmod(place, 2)
+            corner = 172 + 100 * beside, (1 - below) * half + 30
             axes = drawing.add_axes(
-                (0.235 + 0.193 * place, 42 / height, 0.17, 1 - 76 / height)
+                (corner[0] / PHONE, corner[1] / half / 2, 80 / PHONE, 0.5 - 45 / half)
             )
-            axes.set_facecolor(CARD)
-            better = "less" if column.goal == "least" else "more"
-            axes.set_title(f"{column.title}\n({better} is better)", color=INK, size=11)
-            best = find_best(column, found)
-            for row, name in enumerate(names):
-                cell = compute_cell(column, found[name])
-                if cell is None:
-                    continue
-                colour = COLOURS[_colour(name)][0]
-                axes.plot([cell.low, cell.high], [-row, -row], color=colour, lw=1.5)
-                size = 8 if name in best else 5
-                axes.plot([cell.value], [-row], "o", color=colour, ms=size)
-            axes.set_xlim(-0.04, 1.04)
-            axes.set_ylim(-len(names) + 0.5, 0.5)
-            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-            axes.grid(axis="y", color=RULE, lw=0.8)
-            axes.tick_params(length=0, colors=QUIET)
-            axes.set_yticks([-row for row in range(len(names))])
-            labels = [get_title(name).replace("`", "") for name in names]
-            axes.set_yticklabels(labels if place == 0 else [])
-            for side in axes.spines.values():
-                side.set_visible(False)
+            _panel(axes, column, found, has_names=not beside)
         return svg_file(drawing, "The scoreboard", describe(), (), follows_theme=True)
+
+
+def _panel(
+    axes: Axes, column: Column, board: Mapping[str, Cells], *, has_names: bool
+) -> None:
+    """Draw one column of the board: values, and their intervals as lines."""
+    axes.set_facecolor(CARD)
+    better = "less" if column.goal == "least" else "more"
+    title = f"{textwrap.fill(column.title, 12)}\n{better} is better"
+    axes.set_title(title, color=INK, size=FONT)
+    best = find_best(column, board)
+    for row, name in enumerate(board):
+        cell = compute_cell(column, board[name])
+        if cell is None:
+            continue
+        colour = COLOURS[_colour(name)][0]
+        axes.plot([cell.low, cell.high], [-row, -row], color=colour, lw=1.5)
+        size = 8 if name in best else 5
+        axes.plot([cell.value], [-row], "o", color=colour, ms=size)
+    axes.set_xlim(-0.04, 1.04)
+    axes.set_ylim(-len(board) + 0.5, 0.5)
+    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    axes.grid(axis="y", color=RULE, lw=0.8)
+    axes.tick_params(length=0, colors=QUIET)
+    axes.set_yticks([-row for row in range(len(board))])
+    labels = [get_title(name).replace("`", "") for name in board]
+    axes.set_yticklabels(labels if has_names else [])
+    for side in axes.spines.values():
+        side.set_visible(False)
 
 
 def _colour(name: str) -> str:

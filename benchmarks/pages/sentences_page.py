@@ -361,7 +361,7 @@ def _stacked() -> Table:
 def main() -> None:
     """Write tables and plots."""
     for name, chart in charts().items():
-        (ASSETS / name).write_bytes(picture(chart, follows_theme=True))
+        (ASSETS / name).write_bytes(picture(chart, for_page=True))
     fill(PAGE, TABLES, DATA)
 
 

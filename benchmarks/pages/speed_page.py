@@ -368,7 +368,7 @@ def main() -> None:
     """Write tables and plots."""
     ASSETS.mkdir(exist_ok=True)
     for name, chart in charts(load("growth")).items():
-        (ASSETS / name).write_bytes(picture(chart, follows_theme=True))
+        (ASSETS / name).write_bytes(picture(chart, for_page=True))
     fill(PAGE, TABLES, DATA)
 
 

@@ -1,66 +1,67 @@
-// Checks a built documentation site in Chromium, and takes pictures of its pages:
-// node site.mjs SITE [FOLDER [PAGE...]]
-import { createReadStream, existsSync, mkdirSync } from "node:fs";
+// Checks every page of a built documentation site in Chromium, and takes pictures of them:
+// node site.mjs SITE [--out FOLDER] [--width 400]... [--scheme dark]... [PAGE...]
+import { createReadStream, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
+import { parseArgs } from "node:util";
 
 import { launch } from "./test/chromium.mjs";
+import { drawings } from "./test/drawings.mjs";
+import { layout } from "./test/layout.mjs";
 import { readability } from "./test/readability.mjs";
 
-const PAGES = [
-  "index.html",
-  "tutorial/first-release.html",
-  "how-to/install.html",
-  "how-to/choose-a-policy.html",
-  "how-to/privatize-files.html",
-  "how-to/count-releases.html",
-  "how-to/attack-a-release.html",
-  "explanation/threat-model.html",
-  "explanation/speed.html",
-  "proofs/tem.html",
-  "reference/command-line.html",
-  "reference/python.html",
-  "try.html",
-];
-const VIEWS = [400, 1200].flatMap((width) => ["light", "dark"].map((colorScheme) => ({ width, colorScheme })));
 const TYPES = { ".css": "text/css", ".js": "text/javascript", ".json": "application/json", ".svg": "image/svg+xml", ".html": "text/html" };
 
-const [site, pictures, ...named] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    out: { type: "string" },
+    width: { type: "string", multiple: true, default: ["400", "1200"] },
+    scheme: { type: "string", multiple: true, default: ["light", "dark"] },
+  },
+});
+const [site, ...named] = positionals;
 const root = path.resolve(site);
+const pages = readdirSync(root, { recursive: true }).filter((name) => name.endsWith(".html"));
+const chosen = (named.length ? named : pages).map((name) => name.replaceAll(path.sep, "/")).sort();
+
 const server = createServer((request, answer) => {
   const file = path.join(root, decodeURIComponent(new URL(request.url, "http://x").pathname));
-  if (!file.startsWith(root) || !existsSync(file)) return answer.writeHead(404).end();
+  const isFile = file.startsWith(root + path.sep) && existsSync(file) && statSync(file).isFile();
+  if (!isFile) return answer.writeHead(404).end();
   answer.setHeader("content-type", TYPES[path.extname(file)] ?? "application/octet-stream");
   createReadStream(file).pipe(answer);
 });
 await new Promise((go) => server.listen(0, "127.0.0.1", go));
 const origin = `http://127.0.0.1:${server.address().port}`;
-if (pictures) mkdirSync(pictures, { recursive: true });
+if (values.out) mkdirSync(values.out, { recursive: true });
 
-const browser = await launch();
 const problems = new Set();
-for (const { width, colorScheme } of VIEWS) {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+const browser = await launch();
+for (const colorScheme of values.scheme) {
+  const context = await browser.newContext({ colorScheme });
   const page = await context.newPage();
+  page.setDefaultTimeout(180_000); // a page of the reference is very long
   page.on("request", (request) => {
     const isOurs = [origin, "data:", "blob:"].some((start) => request.url().startsWith(start));
     if (!isOurs) problems.add(`request to ${request.url()}`);
   });
-  for (const name of named.length ? named : PAGES) {
+  page.on("response", (answer) => {
+    if (answer.status() >= 400) problems.add(`${answer.status()} for ${answer.url().slice(origin.length)}`);
+  });
+  page.on("pageerror", (error) => problems.add(`${new URL(page.url()).pathname}: ${error.message}`));
+  for (const name of chosen) {
     await page.goto(`${origin}/${name}`, { waitUntil: "load" });
-    await page.waitForTimeout(300);
-    const found = await page.evaluate(readability);
-    found.push(
-      ...(await page.evaluate(() => {
-        const noAlt = [...document.images].filter((image) => !image.alt.trim()).map((image) => `no alt: ${image.src}`);
-        const wide = document.documentElement.scrollWidth - innerWidth;
-        return wide > 0 ? [...noAlt, `${wide} px wider than the screen`] : noAlt;
-      })),
-    );
-    for (const each of found) problems.add(`${name}, ${colorScheme}, ${width} px: ${each}`);
-    if (pictures) {
+    if (name === "try.html") await page.waitForSelector("html[data-ready]", { timeout: 60_000 });
+    for (const width of values.width) {
+      await page.setViewportSize({ width: Number(width), height: 900 });
+      await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
+      for (const check of [readability, layout, drawings]) {
+        for (const each of await page.evaluate(check)) problems.add(`${name}, ${colorScheme}, ${width} px: ${each}`);
+      }
+      if (!values.out) continue;
       const file = `${name.replace(/\W+/g, "-").replace(/-html$/, "")}-${width}-${colorScheme}.png`;
-      await page.screenshot({ path: path.join(pictures, file) });
+      await page.screenshot({ path: path.join(values.out, file), fullPage: true });
     }
   }
   await context.close();
@@ -78,5 +79,5 @@ await browser.close();
 server.closeAllConnections();
 server.close();
 for (const each of problems) console.error(each);
-console.log(problems.size ? `${problems.size} problems` : "no problems");
+console.log(`${chosen.length} pages: ${problems.size || "no"} problems`);
 process.exitCode = problems.size ? 1 : 0;

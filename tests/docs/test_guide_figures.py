@@ -41,7 +41,7 @@ def test_the_lines_of_the_start_are_what_the_command_prints():
     done = CliRunner().invoke(cli, command)
     assert done.exit_code == 0, done.output
     text = (ROOT / "docs/guide/start.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"```text\n(Privacy guarantee.*?)```", text, re.DOTALL)
+    (shown,) = re.findall(r"```[^\n]*\n(Privacy guarantee.*?)```", text, re.DOTALL)
     assert shown.splitlines() == done.stderr.splitlines()[:4]
 
 

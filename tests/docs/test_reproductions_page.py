@@ -37,7 +37,7 @@ def test_figures_are_those_of_the_results_and_on_the_page() -> None:
     charts = drawings.charts(stored.load())
     assert {path.name for path in page.ASSETS.glob("reproductions-*")} == set(charts)
     for name, chart in charts.items():
-        drawn = picture(chart, follows_theme=True)
+        drawn = picture(chart, for_page=True)
         assert told((page.ASSETS / name).read_bytes()) == told(drawn)
         assert f"(assets/{name})" in DETAILS
 

@@ -31,7 +31,7 @@ def told(drawn: bytes) -> list[str]:
 def test_plots_are_those_of_the_results_and_on_the_page() -> None:
     text = (DOCS / page.PAGE).read_text(encoding="utf-8")
     for name, chart in page.charts().items():
-        drawn = picture(chart, follows_theme=True)
+        drawn = picture(chart, for_page=True)
         assert told((page.ASSETS / name).read_bytes()) == told(drawn)
         assert f"(../assets/{name})" in text
 

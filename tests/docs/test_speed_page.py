@@ -21,7 +21,7 @@ def told(drawn: bytes) -> list[str]:
 
 def test_plots_are_those_of_the_results() -> None:
     for name, chart in speed_page.charts(speed_page.load("growth")).items():
-        drawn = picture(chart, follows_theme=True)
+        drawn = picture(chart, for_page=True)
         assert told((speed_page.ASSETS / name).read_bytes()) == told(drawn)
 
 

@@ -29,7 +29,7 @@ def told(drawn: bytes) -> list[str]:
 def test_plots_are_those_of_the_results_and_on_the_page() -> None:
     page = (DOCS / evidence.PAGE).read_text(encoding="utf-8")
     for name, chart in evidence.charts().items():
-        drawn = picture(chart, follows_theme=True)
+        drawn = picture(chart, for_page=True)
         assert told((evidence.ASSETS / name).read_bytes()) == told(drawn)
         assert f"(../assets/{name})" in page
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +29,15 @@ _WIDTH: Final = 2.2
 _LONGEST: Final = 44
 """Characters of a name in a drawing; tables have the whole name."""
 _ROW: Final = 36
-"""Height of a row, in pixels."""
+"""Height of a row of bars, in pixels."""
+_LINE: Final = 22
+"""Height of a line of the title or of the legend, in pixels."""
+_SWATCH: Final = 44
+"""Width of a piece of curve in a legend, in pixels."""
+PHONE: Final = 368
+"""Width of a column of text on a phone, in pixels."""
+_SMALLEST_WIDE: Final = 500
+"""Width from which on a drawing names its curves where they end, in pixels."""
 
 
 def inline(figure: Chart, width: int, height: int, kind: str) -> str:
@@ -44,22 +53,29 @@ def inline(figure: Chart, width: int, height: int, kind: str) -> str:
         return svg.element(drawing, f"{figure.key} {kind}", about, tips)
 
 
-def picture(
-    figure: Figure, format: str = "svg", *, follows_theme: bool = False
-) -> bytes:
-    """Draw a figure as a file, with its title and the names of its curves."""
+def picture(figure: Figure, format: str = "svg", *, for_page: bool = False) -> bytes:
+    """Draw a figure as a file, with its title and the names of its curves.
+
+    One ``for_page`` of the documentation is as wide as a phone, so that its text is
+    never made smaller, and dark where the system of the reader is.
+    """
     svg.check_drawing("a picture")
     if format not in FORMATS:
         raise InvalidParameterError("format", format, " or ".join(FORMATS))
-    with _draw_figure(figure, 640, 420, top=30) as (drawing, tips):
+    width = PHONE if for_page and isinstance(figure, Chart) else 640
+    title = textwrap.wrap(svg.plain(figure.title), int(width / (1.3 * ADVANCE)))
+    rows = _legend_rows(figure, width) if isinstance(figure, Chart) else []
+    top = 14 + _LINE * (len(title) + len(rows))
+    with _draw_figure(figure, width, 420, top) as (drawing, tips):
         drawing.set(frameon=True, facecolor=CARD)
-        width, height = size(drawing)
-        look: dict[str, Any] = {"weight": 700, "size": 15, "color": INK}
-        drawing.text(12 / width, 1 - 22 / height, svg.plain(figure.title), **look)
+        look: dict[str, Any] = {"weight": 700, "size": 1.1 * FONT, "color": INK}
+        for number, line in enumerate(title, 1):
+            drawing.text(*_from_top(drawing, 8, _LINE * number), line, **look)
+        _legend(drawing, rows, 8 + _LINE * len(title))
         if format == "png":
             return svg.png_file(drawing)
         about = figure.title, figure.says, tips
-        return svg.svg_file(drawing, *about, follows_theme=follows_theme)
+        return svg.svg_file(drawing, *about, follows_theme=for_page)
 
 
 def picture_format(path: str) -> str:
@@ -122,14 +138,15 @@ def _chart(drawing: Drawing, chart: Chart, tips: list[str], top: int) -> None:
         place = chart.limit[1]
         dots = {"color": QUIET, "linestyle": (0, (1, 3)), "linewidth": 1.6}
         _draw(axes, [(0, place), (1, place)], {**dots, "transform": across})
-    names = [_short(line.name) for line in chart.lines] if top else []
+    is_wide = size(drawing)[0] >= _SMALLEST_WIDE
+    names = [_short(line.name) for line in chart.lines] if top and is_wide else []
     right = 30 + ADVANCE * max(map(len, names)) if len(names) > 1 else 24
     _settle(drawing, axes, chart.x, chart.y, top, right)
     halo = {"gid": "halo"}
     if chart.limit is not None:
         name, place = chart.limit
-        _note(axes, across, (1, place), name, (0, 8), ha="right", size=11, **halo)
-    if chart.corner and size(drawing)[0] > 500:
+        _note(axes, across, (1, place), name, (0, 8), ha="right", **halo)
+    if chart.corner and is_wide:
         look = {"color": INK, "weight": 700, "va": "top", **halo}
         text = f"↖ {chart.corner}"
         spot = (0, 1) if chart.limit is None else (0, chart.limit[1])
@@ -140,6 +157,51 @@ def _chart(drawing: Drawing, chart: Chart, tips: list[str], top: int) -> None:
         _ring(drawing, axes, point, ceiling)
     if len(names) > 1:
         _end_labels(axes, chart.lines, names)
+
+
+def _legend_rows(chart: Chart, width: int) -> list[list[tuple[float, Line]]]:
+    """Break the names of curves into rows, with their places from the left in pixels.
+
+    A wide drawing has none: it names curves where they end.
+    """
+    if width >= _SMALLEST_WIDE or len(chart.lines) < 2:
+        return []
+    rows: list[list[tuple[float, Line]]] = [[]]
+    left = 8.0
+    for line in chart.lines:
+        needed = _SWATCH + ADVANCE * len(_short(line.name)) + 14
+        if rows[-1] and left + needed > width:
+            rows.append([])
+            left = 8.0
+        rows[-1].append((left, line))
+        left += needed
+    return rows
+
+
+def _legend(
+    drawing: Drawing, rows: Sequence[Sequence[tuple[float, Line]]], top: float
+) -> None:
+    """Draw a piece of each curve, and its name."""
+    from matplotlib.lines import Line2D
+
+    look: dict[str, Any] = {"transform": drawing.transFigure}
+    for number, row in enumerate(rows, 1):
+        for left, line in row:
+            name = _from_top(drawing, left + _SWATCH, top + _LINE * number)
+            drawing.text(*name, _short(line.name), color=INK)
+            y = top + _LINE * number - 5
+            ends = [_from_top(drawing, left + x, y) for x in (0, _SWATCH - 6)]
+            xs, ys = zip(*ends, strict=True)
+            drawing.add_artist(Line2D(xs, ys, **_look(line), **look))
+            middle = _from_top(drawing, left + (_SWATCH - 6) / 2, y)
+            xs, ys = ((each,) for each in middle)
+            drawing.add_artist(Line2D(xs, ys, **_marker(line.style), **look))
+
+
+def _from_top(drawing: Drawing, x: float, y: float) -> Ends:
+    """Turn pixels from the upper left corner into shares of the drawing."""
+    width, height = size(drawing)
+    return x / width, 1 - y / height
 
 
 def _axes(drawing: Drawing, x: Axis, y: Axis | None) -> Axes:
@@ -195,16 +257,18 @@ def _settle(
     drawing: Drawing, axes: Axes, x: Axis, y: Axis, top: int, right: float
 ) -> None:
     """Set limits, ticks, grid and labels, and margins that hold them."""
-    width, height = size(drawing)
     axes.autoscale_view()
-    rungs = _ticks(axes, "y", y, height / 50)
+    rungs = _ticks(axes, "y", y, size(drawing)[1] / 50)
     names = [figures.format_number(rung, y.unit) for rung in rungs]
-    _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, top + 32))
+    labels = _wrap(drawing, y.label)
+    above = top + 14 + 18 * len(labels)
+    _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, above), x)
     across = axes.get_yaxis_transform()
     for rung, name in zip(rungs, names, strict=True):
         _rule(axes, [(0, rung), (1, rung)], RULE, across)
         _note(axes, across, (0, rung), name, (-6, 0), ha="right", va="center_baseline")
-    drawing.text(8 / width, 1 - (top + 16) / height, y.label)
+    for number, label in enumerate(labels):
+        drawing.text(*_from_top(drawing, 8, top + 16 + 18 * number), label)
     _base(drawing, axes, x)
 
 
@@ -217,14 +281,28 @@ def _base(drawing: Drawing, axes: Axes, x: Axis) -> None:
         _rule(axes, [(place, 0), (place, -4 / axes.bbox.height)], QUIET, up)
         name = figures.format_number(place, x.unit)
         _note(axes, up, (place, 0), name, (0, -17), ha="center")
-    drawing.text(axes.bbox.x1 / width, 11 / height, svg.plain(x.label), ha="right")
+    for number, label in enumerate(reversed(_wrap(drawing, x.label))):
+        spot = axes.bbox.x1 / width, (11 + 18 * number) / height
+        drawing.text(*spot, label, ha="right")
 
 
-def _place(drawing: Drawing, axes: Axes, margins: tuple[float, float, float]) -> None:
-    """Set the margins to the left, to the right and above, in pixels."""
+def _place(
+    drawing: Drawing, axes: Axes, margins: tuple[float, float, float], x: Axis
+) -> None:
+    """Set the margins to the left, to the right and above, in pixels.
+
+    Below there is room for the ticks and the label of the axis.
+    """
     (width, height), (left, right, top) = size(drawing), margins
-    across, up = (width - left - right) / width, (height - top - 48) / height
-    axes.set_position((left / width, 48 / height, across, up))
+    bottom = 30 + 18 * len(_wrap(drawing, x.label))
+    across, up = (width - left - right) / width, (height - top - bottom) / height
+    axes.set_position((left / width, bottom / height, across, up))
+
+
+def _wrap(drawing: Drawing, label: str) -> list[str]:
+    """Break the label of an axis into lines that a drawing has room for."""
+    most = int((size(drawing)[0] - 40) / ADVANCE)
+    return textwrap.wrap(svg.plain(label), most) or [""]
 
 
 def _ticks(axes: Axes, name: str, axis: Axis, most: float) -> list[float]:
@@ -267,9 +345,13 @@ def _hue(style: int) -> str:
 
 
 def _mark(axes: Axes, style: int, places: Sequence[Ends], gid: str = "") -> None:
+    _draw(axes, places, {**_marker(style), "gid": gid or None})
+
+
+def _marker(style: int) -> dict[str, Any]:
     look = {"markersize": 8.4, "markeredgecolor": CARD, "markeredgewidth": 1.2}
     shape = {"marker": _MARKERS[style % len(_MARKERS)], "color": _hue(style)}
-    _draw(axes, places, {**look, **shape, "linestyle": "", "gid": gid or None})
+    return {**look, **shape, "linestyle": ""}
 
 
 def _draw(axes: Axes, places: Sequence[Ends], look: dict[str, Any]) -> None:
@@ -369,7 +451,8 @@ def _bars(drawing: Drawing, figure: Bars, top: int) -> None:
     drawing.set_figheight((top + 54 + _ROW * len(names)) / 72)
     axes = _axes(drawing, figure.x, None)
     axes.set_ylim(len(names), 0)
-    _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), 110, top + 6))
+    margins = 16 + ADVANCE * max(map(len, names)), 110, top + 6
+    _place(drawing, axes, margins, figure.x)
     across, beside = axes.get_yaxis_transform(), {"va": "center_baseline"}
     for place, (bar, name) in enumerate(zip(figure.bars, names, strict=True)):
         height = place + 0.55

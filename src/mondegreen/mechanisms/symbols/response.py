@@ -3,7 +3,8 @@ r"""Randomized response over symbols: its integers, its certificate, its samplin
 A symbol :math:`x` is kept, or replaced by one of the *targets*, all alike. With
 :math:`k` targets, :math:`T = 2^{62}` and
 
-.. math:: b = \lceil T / (e^\epsilon + k - 1) \rceil, \qquad
+.. math:: b = \min(\lceil T / (e^\epsilon + k - 1) \rceil, \lfloor T / k \rfloor),
+          \qquad
           P(z \mid x) = b / T \text{ for each target } z \ne x,
 
 and :math:`P(x \mid x)` is what is left: :math:`a / T` with :math:`a = T - (k - 1) b`

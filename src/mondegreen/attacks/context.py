@@ -529,6 +529,8 @@ class _PolicyAttacker:
 
 def _join(one: Marginal, other: Marginal) -> Marginal:
     """Let two places tell about one word whose law was drawn once."""
+    # ln P(w, z, context 1) + ln P(w, context 2 | z): the law counts once, since the
+    # symbol was drawn once for both. A word that one column lacks drops out.
     ids, first, second = np.intersect1d(one.ids, other.ids, return_indices=True)
     law = one.log_law[first]
     log_joint = one.log_joint[first] + other.log_joint[second] - other.log_law[second]

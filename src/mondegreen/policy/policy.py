@@ -451,6 +451,7 @@ def _pool(kind: str, form: str) -> list[Kind]:
 
 def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[str]]:
     """Merge lists that are too short: first of similar classes, then of one form."""
+    # Each step moves whole lists, so each word stays in exactly one group.
     found = dict(lists)
     for pool in _SIMILAR:
         for form in sorted({form for kind, form in found if kind in pool}):

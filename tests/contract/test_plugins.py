@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, make_dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,11 +26,12 @@ from commands import run_command
 from mondegreen import attacks, plugins, scores
 from mondegreen.errors import (
     ConfigurationError,
+    InvalidParameterError,
     PluginError,
     UnknownNameError,
     UnprovedGuaranteeError,
 )
-from mondegreen.mechanisms import AbstractMechanism, epsilon_parameter
+from mondegreen.mechanisms import AbstractMechanism, epsilon_parameter, parameter
 from mondegreen.space.store import save_space
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
@@ -371,6 +372,37 @@ def test_a_subclass_does_not_inherit_a_proof(space):
     assert not Mine.is_private
     with pytest.raises(UnprovedGuaranteeError):
         mg.Privatizer(Mine(epsilon=1.0), space)
+
+
+def counting(annotation):
+    """Make a class with a field of a type, as ``from __future__`` writes it or not."""
+
+    count = parameter(50, range="[1, 100]", help="how many", within=(1, 100))
+    return make_dataclass(
+        "Counting",
+        [("epsilon", float, epsilon_parameter("nats")), ("count", annotation, count)],
+        bases=(AbstractMechanism,),
+        namespace={"prepare": print},
+        frozen=True,
+    )
+
+
+@pytest.mark.parametrize("annotation", [int, "int", int | None, "int | None"])
+@pytest.mark.parametrize("given", [50, 50.0, np.int64(50), np.float32(50)])
+def test_a_count_stays_an_integer(annotation, given):
+    made = counting(annotation)(epsilon=1, count=given)
+    assert (made.count, type(made.count)) == (50, int)
+    assert type(counting(annotation)(epsilon=1).count) is int
+    assert type(made.epsilon) is float
+    for wrong in (2.5, 0, 101, "50", True, float("nan")):
+        with pytest.raises(InvalidParameterError, match="an integer in"):
+            counting(annotation)(epsilon=1, count=wrong)
+
+
+@pytest.mark.parametrize("annotation", [float, "float | None", "int | float"])
+def test_any_other_number_is_kept_as_a_float(annotation):
+    made = counting(annotation)(epsilon=1, count=np.int64(7))
+    assert (made.count, type(made.count)) == (7.0, float)
 
 
 def test_a_guarantee_made_by_hand_says_who_claims_it_too(space):

@@ -508,6 +508,126 @@ def test_the_names_of_scores_are_taken():
     assert names <= set(scores._TAKEN)
 
 
+# --- errors in the code of others
+
+
+BROKEN = """
+from dataclasses import dataclass
+import numpy as np
+from coin import Coin, CoinState
+
+@dataclass(frozen=True, slots=True)
+class Dented(Coin):
+    name = "dented"
+    is_private = True
+
+    def prepare(self, space):
+        return DentedState(space, Coin(self.epsilon).prepare(space).guarantee)
+
+class DentedState(CoinState):
+    def sample(self, ids, rng):
+        WHAT
+"""
+
+
+@pytest.fixture
+def offer_dented(installed, tmp_path, monkeypatch):
+    """Offer a package whose mechanism does something wrong when it samples."""
+
+    def make(what):
+        folder = tmp_path / "dented"
+        folder.mkdir()
+        (folder / "dented.py").write_text(BROKEN.replace("WHAT", what))
+        entry = "dented = dented:Dented"
+        offer(folder, "mondegreen-dented", "[mondegreen.mechanisms]", entry)
+        monkeypatch.syspath_prepend(str(folder))
+        monkeypatch.delitem(sys.modules, "dented", raising=False)
+        return folder
+
+    yield make
+    sys.modules.pop("dented", None)
+
+
+def privatize_in_a_process(folders, space, sample, *options):
+    """Run the command as a user does: the whole of standard error, and its code."""
+    command = [sys.executable, "-m", "mondegreen", "privatize", sample, "--force"]
+    command += ["-o", sample.with_name("out.csv"), "-m", "dented", "-e", "40"]
+    command += ["--space", space.path, "--column", "text", *options]
+    path = os.pathsep.join(map(str, folders))
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, env=environment
+    )
+    assert SECRET not in done.stdout + done.stderr
+    assert not sample.with_name("out.csv").exists()
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "what", [f"raise ValueError('{SECRET}')", "return np.take([], ids)"]
+)
+def test_an_error_inside_a_plugin_names_its_package(
+    offer_dented, installed, space, sample, what
+):
+    folders = offer_dented(what), installed
+    code, told = privatize_in_a_process(folders, space, sample)
+    assert code == 2
+    blamed = "the mechanism 'dented' of the package mondegreen-dented 1.0 failed: "
+    assert blamed in told
+    assert re.search(
+        r"(ValueError|IndexError) in sample, dented\.py:\d+; ask its", told
+    )
+    assert "this is a bug" not in told
+
+
+def test_an_error_inside_a_plugin_in_a_worker_names_its_module():
+    from mondegreen.privatizer.parallel import _guard
+
+    assert "this is a bug" in str(_guard(fails))
+    flip("flip")  # as a worker that unpickles a class and asks for no plug-in
+    told = _guard(fails)
+    assert isinstance(told, PluginError)
+    assert re.search(r"the mechanism .*Flip failed: ValueError in fails", str(told))
+    assert "in a worker process; its batch was not released" in str(told)
+    assert SECRET not in str(told)
+
+
+def test_what_a_plugin_returns_wrong_may_be_its_fault(
+    offer_dented, installed, space, sample
+):
+    folders = offer_dented("return None"), installed
+    code, told = privatize_in_a_process(folders, space, sample)
+    assert code == 1
+    assert "this is a bug, of mondegreen or of the mechanism 'dented' of the" in told
+
+
+def test_our_own_errors_are_ours():
+    def fail():
+        raise KeyError(SECRET)
+
+    def blame_of(function):
+        try:
+            function()
+        except Exception as error:
+            return plugins.blame(error)
+
+    problem, is_of_plugin = blame_of(fail)
+    assert not is_of_plugin
+    assert re.fullmatch(
+        r"this is a bug: KeyError in fail, test_plugins\.py:\d+", problem
+    )
+    plugins.remember_plugin(__name__, "the attack 'mine'")
+    problem, is_of_plugin = blame_of(fail)
+    assert is_of_plugin
+    assert problem.startswith(
+        "the attack 'mine' failed: KeyError in fail, test_plugins"
+    )
+    # Code of ours that a plug-in calls: the fault may be on either side.
+    problem, is_of_plugin = blame_of(lambda: mg.load_space(object()))
+    assert not is_of_plugin
+    assert problem.startswith("this is a bug, of mondegreen or of the attack 'mine': ")
+
+
 # --- the pages
 
 

@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mondegreen.errors import InvalidParameterError, MissingColumnError, SourceError
+from mondegreen.errors import (
+    DecodeError,
+    InvalidParameterError,
+    MissingColumnError,
+    SourceError,
+)
 from mondegreen.io.guess import Format, guess_format
 from mondegreen.io.open import open_source
 from mondegreen.io.stream import ByteStream
@@ -37,7 +42,7 @@ def read_field(
     MissingColumnError
         Where there is no such column.
     SourceError
-        Where a line is not a JSON object.
+        Where a line is not a JSON object, or not UTF-8.
     """
     chosen = format or guess_format(str(path))
     if str(path) == "-" or chosen not in ("csv", "tsv", "jsonl", "parquet"):
@@ -67,7 +72,7 @@ def _of_lines(path: str, name: str) -> Iterator[Any]:
     stream = ByteStream(path, None)
     row = 0
     try:
-        for lines, _ in stream.lines():
+        for lines, broken in stream.lines():
             for line in lines:
                 if line.isspace():
                     continue
@@ -81,5 +86,7 @@ def _of_lines(path: str, name: str) -> Iterator[Any]:
                         raise SourceError(path, "not a JSON object", row=row)
                     found = found.get(part)
                 yield found
+            if broken is not None:
+                raise DecodeError(path, row=row + 1, offset=broken)
     finally:
         stream.close()

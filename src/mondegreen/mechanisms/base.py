@@ -16,6 +16,7 @@ from mondegreen.arrays import Floats, Ids, LogProbs, Vectors
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.channel import Channel
+from mondegreen.plugins import remember_plugin
 from mondegreen.space.metric import METRICS, distances
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
@@ -412,6 +413,9 @@ class AbstractMechanism(ABC):
     def __init_subclass__(cls) -> None:
         if "is_private" not in vars(cls):
             cls.is_private = False
+        # Here, since a worker gets a class by pickle, and asks for no plug-in.
+        module = cls.__module__
+        remember_plugin(module, f"the mechanism {module}.{cls.__qualname__}")
 
     def __post_init__(self) -> None:
         """Refuse parameters that are out of the interval that they declare."""

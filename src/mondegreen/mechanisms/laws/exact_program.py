@@ -62,8 +62,12 @@ def minimize_on_simplex(costs: Sequence[Fraction], rows: _Integers) -> Point:
         whole = _clear_denominators(point)
         above = rows @ np.array(whole, dtype=object)
         # Quotients of integers are rounded correctly, so the order is the same
-        # everywhere. A quotient that is rounded to 0 must not end the search.
-        excess = [(above[i] / scales[i], above[i] > 0) for i in range(len(rows))]
+        # everywhere. A quotient that is rounded to 0 must not end the search. None is
+        # above 1 after the shift, however large the denominators of the point are.
+        bits = sum(whole).bit_length()
+        excess = [
+            (above[i] / (scales[i] << bits), above[i] > 0) for i in range(len(rows))
+        ]
         worst = max(range(len(rows)), key=lambda i: (excess[i][1], excess[i][0]))
         if above[worst] <= 0:
             return point

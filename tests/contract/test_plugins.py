@@ -192,6 +192,41 @@ def test_it_is_attacked_explained_audited_and_calibrated(installed, space, sampl
     assert chosen["chosen"]["mechanism"] == "coin"
 
 
+def test_an_attack_asks_for_each_law_three_times_and_says_how_far_it_is(
+    installed, monkeypatch
+):
+    from mondegreen.attacks import outputs
+    from mondegreen.attacks.pairs import build_pairs
+    from mondegreen.attacks.reader import Knowledge
+    from mondegreen.attacks.run import attack_all
+    from mondegreen.language.build import build_language
+    from mondegreen.text.lookup import Lookup
+
+    rng, size = np.random.default_rng(0), 300
+    words = [f"{a}{b}{c}g" for a in "bdfklmnprs" for b in "aeiou" for c in "bdfklm"]
+    space = mg.Space.from_arrays("many", words, rng.normal(size=(size, 4)))
+    texts = [" ".join(rng.choice(words[:9], 6)) + "." for _ in range(40)]
+    language = build_language([texts], space)
+    state = mg.mechanism("coin", epsilon=6.0).prepare(space)
+    asked, shares, lines = [], [], []
+    law = type(state).log_prob
+
+    def count_rows(self, ids):
+        asked.append(len(ids))
+        return law(self, ids)
+
+    monkeypatch.setattr(type(state), "log_prob", count_rows)
+    # This law takes no distances, and these cost more than it does.
+    monkeypatch.setattr(outputs, "compute_distances", fails)
+    knowledge = Knowledge.of_language(state, language, shares.append)
+    pairs = build_pairs(texts, Lookup(space)).sample(state, rng)
+    found = attack_all(state, pairs, knowledge, lines.append)
+    assert found["learning_reader"].value is not None
+    assert sum(asked) < 3.1 * (size + 1)
+    assert shares[-1] == 1.0
+    assert {"single words 100%", "repeated releases 100%"} <= set(lines)
+
+
 def test_what_is_measured_of_it_is_not_kept(installed, space, monkeypatch, tmp_path):
     from mondegreen.calibration import score_bounds
     from mondegreen.calibration.evaluate import Evaluator

@@ -33,6 +33,7 @@ from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.text.print_forms import capitalize, public_cases
+from mondegreen.text.tokenizer import TokenizedBatch, canonical
 
 _USUAL: Final = 0.98
 """Chance that a word has the capital, or not, that public text mostly gives it."""
@@ -120,9 +121,8 @@ class PolicyPosterior:
         self.boundary, self.unknown = language.boundary, language.vocab_size
         self._response = response
         self._ordinary = len(policy.ordinary)
-        index = {word: i for i, word in enumerate(words)}
-        self.index = index
-        self._clear = [index.get(word, self.unknown) for word in policy.ordinary]
+        self._index = {word: i for i, word in enumerate(words)}
+        self._clear = [self._index.get(word, self.unknown) for word in policy.ordinary]
         frequent = np.argsort(-language.frequency[: self.unknown], kind="stable")
         self._frequent = frequent[:_STRAYS].astype(np.int32)
         self._columns: dict[int, Column] = {}
@@ -144,6 +144,23 @@ class PolicyPosterior:
                 if symbol >= self._ordinary:
                     found.setdefault(symbol, []).append((i, chance))
         return found
+
+    def find_words(self, batch: TokenizedBatch) -> Ids:
+        """Look the words of texts up in the model; one it lacks is the unknown word.
+
+        Parameters
+        ----------
+        batch : TokenizedBatch
+            The original texts.
+
+        Returns
+        -------
+        int32 array, shape (T,)
+            Ids of words of the model.
+        """
+        words = batch.words()
+        ids = (self._index.get(canonical(word), self.unknown) for word in words)
+        return np.fromiter(ids, np.int32, len(words))
 
     def is_certain(self, symbol: int) -> bool:
         """Whether a released symbol shows its word: no other input leads to it.

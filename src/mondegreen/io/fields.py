@@ -13,6 +13,7 @@ from mondegreen.errors import (
     MissingColumnError,
     SourceError,
 )
+from mondegreen.io.base import missing_column
 from mondegreen.io.guess import Format, guess_format
 from mondegreen.io.open import open_source
 from mondegreen.io.stream import ByteStream
@@ -69,6 +70,23 @@ def _of_parquet(path: str | Path, name: str) -> Iterator[Any]:
 
 
 def _of_lines(path: str, name: str) -> Iterator[Any]:
+    keys: list[str] = []
+    is_there = False
+    for row, found in enumerate(_read_objects(path), start=1):
+        keys = keys or [*found]
+        for part in name.split("."):
+            if not isinstance(found, dict):
+                raise SourceError(path, "not a JSON object", row=row)
+            is_last_there = part in found
+            found = found.get(part)
+        is_there |= is_last_there
+        yield found
+    if keys and not is_there:  # a row may lack it; where all do, its name is wrong
+        raise missing_column(path, name, keys)
+
+
+def _read_objects(path: str) -> Iterator[dict[str, Any]]:
+    """Yield the object of each line."""
     stream = ByteStream(path, None)
     row = 0
     try:
@@ -81,10 +99,8 @@ def _of_lines(path: str, name: str) -> Iterator[Any]:
                     found = json.loads(line)
                 except ValueError:
                     raise SourceError(path, "not valid JSON", row=row) from None
-                for part in name.split("."):
-                    if not isinstance(found, dict):
-                        raise SourceError(path, "not a JSON object", row=row)
-                    found = found.get(part)
+                if not isinstance(found, dict):
+                    raise SourceError(path, "not a JSON object", row=row)
                 yield found
             if broken is not None:
                 raise DecodeError(path, row=row + 1, offset=broken)

@@ -15,13 +15,13 @@ import numpy as np
 from mondegreen.arrays import Floats, Ids, LogProbs, Vectors
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.channel import Channel
 from mondegreen.plugins import remember_plugin
 from mondegreen.space.metric import METRICS, distances
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
 if TYPE_CHECKING:
+    from mondegreen.mechanisms.channel import Channel
     from mondegreen.mechanisms.laws.tree import TreeLaw
     from mondegreen.space.codes import Codes
 

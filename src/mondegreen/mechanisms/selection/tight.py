@@ -39,6 +39,9 @@ _HEADROOM: Final = 2.0**-40
 
 _SCALE: Final = TOTAL * (1 - _HEADROOM)
 
+_SPARE: Final = 5e-13
+"""Nats of the 1e-12 that is charged for exponentials: a tenth of it would do."""
+
 _SMALL: Final = 4096
 """Words of the largest space that is quicker solved than its solution kept."""
 
@@ -135,23 +138,33 @@ class TightLaw(IntegerLaw):
         cutoff = min(resolution / epsilon, space.geometry.diameter)
         closest = min(space.geometry.closest, cutoff)
         self._most_left = int(TOTAL * 2 * _HEADROOM) + 4 * count
-        # F, a lower bound of every weight, as if all mu were 1 / V; what is smaller is
-        # refused below. Where the cutoff was lowered F is 2^14 by choice.
+        # F, a lower bound of every weight: first as if no mu were below 1 / V. Where
+        # the cutoff was lowered it is 2^14 by choice.
         smallest = TOTAL / count * math.exp(-epsilon * cutoff)
         if epsilon * cutoff >= resolution:
             smallest = SMALLEST_WEIGHT
         error = scan.error(space.geometry.closest, cutoff)
         remainder = 2 * self._most_left * count / TOTAL
-        # 4 / (F - 2) + 2 c e + 2 R V / T: two weights, two distances, and the remainder
-        # R, which the largest weight takes, at least T / V. There is no normaliser to
-        # be off.
-        kappa = 4 / (smallest - 2) + (2 * epsilon * error + remainder + 1e-12)
-        # c d + kappa <= epsilon d for all d of at least `closest`.
-        rate = epsilon - kappa / closest if closest else epsilon
-        if rate < 0.99 * epsilon:
-            raise too_much_rounding(space, epsilon, kappa, cutoff)
+        while True:
+            # 4 / (F - 2) + 2 c e + 2 R V / T: two weights, two distances, and the
+            # remainder R, which the largest weight takes, at least T / V. There is no
+            # normaliser to be off.
+            kappa = 4 / (smallest - 2) + (2 * epsilon * error + remainder + 1e-12)
+            # c d + kappa <= epsilon d for all d of at least `closest`.
+            rate = epsilon - kappa / closest if closest else epsilon
+            if rate < 0.99 * epsilon:
+                raise too_much_rounding(space, epsilon, kappa, cutoff)
+            self.mu = _solution(space, rate, cutoff)
+            # A mu far below 1 / V breaks the bound. Then a smaller F is charged, which
+            # leaves a little less to the rate, and so to this mu. F halves each time.
+            least = _SCALE * float(self.mu[:-1].min()) * math.exp(-rate * cutoff)
+            if (
+                least < SMALLEST_WEIGHT
+                or 4 / (least - 2) <= 4 / (smallest - 2) + _SPARE
+            ):
+                break
+            smallest = max(float(SMALLEST_WEIGHT), least / 2)
         super().__init__(space, scan, rate, cutoff)
-        self.mu = _solution(space, rate, cutoff)
         self._log_mu, self.factors = np.log(self.mu), _SCALE * self.mu
         # The unknown word as an output is printed as the word nearest to its point.
         gaps = distances(space.metric, space.unknown[None], space.vectors)[0]
@@ -159,8 +172,7 @@ class TightLaw(IntegerLaw):
         points = scan.inputs(np.arange(count + 1, dtype=np.int32))
         self.to_unknown = distances(space.metric, points[-1:], points)[0]
         floor = (_SCALE * self.mu * math.exp(-rate * cutoff)).astype(np.int64)
-        # The promise counts on weights that are no smaller than those of a law with
-        # equal weights; only a mu far below 1/V could break it.
+        # Weights so small that rounding could move a log-ratio by 2e-4 are refused.
         if int(floor[:-1].min()) < min(SMALLEST_WEIGHT, TOTAL // (count + 1)):
             raise _infeasible(space, epsilon, cutoff, float(self.mu.min()))
         floor[self.printed] += floor[-1]

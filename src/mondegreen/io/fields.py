@@ -72,15 +72,17 @@ def _of_parquet(path: str | Path, name: str) -> Iterator[Any]:
 def _of_lines(path: str, name: str) -> Iterator[Any]:
     keys: list[str] = []
     is_there = False
-    for row, found in enumerate(_read_objects(path), start=1):
-        keys = keys or [*found]
+    for row, each in enumerate(_read_objects(path), start=1):
+        keys = keys or [*each]
+        value: Any = each
+        has_all = True
         for part in name.split("."):
-            if not isinstance(found, dict):
+            if not isinstance(value, dict):
                 raise SourceError(path, "not a JSON object", row=row)
-            is_last_there = part in found
-            found = found.get(part)
-        is_there |= is_last_there
-        yield found
+            has_all &= part in value
+            value = value.get(part)
+        is_there |= has_all
+        yield value
     if keys and not is_there:  # a row may lack it; where all do, its name is wrong
         raise missing_column(path, name, keys)
 

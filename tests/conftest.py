@@ -48,6 +48,14 @@ def cache_of_its_own(tmp_path_factory):
         yield
 
 
+@pytest.fixture(autouse=True)
+def forget_plugins(monkeypatch):
+    """Classes that one test makes are not blamed for the errors of the next one."""
+    from mondegreen import plugins
+
+    monkeypatch.setattr(plugins, "_origins", {})
+
+
 @pytest.fixture(scope="session")
 def space_file(tmp_path_factory):
     """Save a small public space; return its path."""

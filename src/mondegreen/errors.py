@@ -169,8 +169,18 @@ class SourceError(DataError):
     def __init__(
         self, path: str | Path, problem: str, *, row: int | None = None, hint: str = ""
     ) -> None:
-        self.path, self.row = str(path), row
+        self.path, self.row, self.hint = str(path), row, hint
+        self._problem = problem
         super().__init__(_locate(path, "row", row, problem, hint))
+
+    def advise(self, hint: str) -> None:
+        """Give another hint, where that of the format cannot be followed."""
+        self.hint = hint
+        self.args = (_locate(self.path, "row", self.row, self._problem, hint),)
+
+
+_LISTED = 20
+"""Columns of a file that a message names, at most: all, or the nearest ones."""
 
 
 class MissingColumnError(DataError, LookupError):
@@ -188,7 +198,12 @@ class MissingColumnError(DataError, LookupError):
     ) -> None:
         self.path, self.column, self.row = str(path), column, row
         self.available = list(available)
-        has = "Columns: " + (", ".join(map(repr, self.available)) or "none")
+        some = self.available[:_LISTED]
+        has = "Columns: " + (", ".join(map(repr, some)) or "none")
+        if len(some) < len(self.available):
+            near = difflib.get_close_matches(column, self.available, n=3, cutoff=0.5)
+            listed = f"; the nearest are {', '.join(map(repr, near))}" if near else ""
+            has = f"There are {amount(len(self.available), 'column')}{listed}"
         if count is not None:  # names that may be private text are not listed
             has = f"There {'is' if count == 1 else 'are'} {amount(count, 'column')}"
         problem = f"column {column!r} not found. {has}"

@@ -17,12 +17,18 @@ from mondegreen.errors import (
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+    from types import FrameType
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Tell = Callable[[str], object]
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+
+_OURS: Final = ("mondegreen", "mondegreen_experiments")
+
+_origins: dict[str, str] = {}
+"""What each plug-in is that this process has asked for, by the package of its code."""
 
 
 @final
@@ -68,6 +74,10 @@ class Plugins(Generic[Item]):
                     f"cannot register {name!r}: another {self._kind} has that name; "
                     "choose a name of its own"
                 )
+        for name in names:
+            module = str(getattr(value, "__module__", ""))
+            what = f"{self._kind} {name!r} of the module {module}"
+            remember_plugin(module, f"the {what}")
         self._registered.update(dict.fromkeys(names, value))
 
     def load(self, name: str) -> Item | None:
@@ -112,6 +122,7 @@ class Plugins(Generic[Item]):
         what = f"the {self._kind} {name!r} of {' and of '.join(map(_origin, found))}"
         if len(found) > 1:
             raise PluginError(f"{what} have one name: uninstall all but one of them")
+        remember_plugin(found[0].module, what)
         try:
             value: Item = found[0].load()
         except (Exception, SystemExit) as error:
@@ -141,6 +152,42 @@ class Plugins(Generic[Item]):
         return sorted(found, key=lambda each: (each.name, each.value))
 
 
+def remember_plugin(module: str, what: str) -> None:
+    """Remember whose code a module is, so that its errors name it.
+
+    >>> remember_plugin("mondegreen.mechanisms", "nothing: this code is ours")
+    >>> "mondegreen" in _origins
+    False
+    """
+    package = module.partition(".")[0]
+    if package and package not in _OURS:
+        _origins.setdefault(package, what)
+
+
+def blame(error: BaseException) -> tuple[str, bool]:
+    """Say where an error was raised, and whether that is code of a plug-in.
+
+    The message of the error may quote a text, so it is not repeated. Of the code of
+    this package and of plug-ins the innermost counts, and not that of libraries.
+    """
+    kind = type(error).__name__
+    steps = list(traceback.walk_tb(error.__traceback__))
+    packages = [
+        str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in steps
+    ]
+    known = [i for i, each in enumerate(packages) if each in (*_OURS, *_origins)]
+    if known and packages[known[-1]] in _origins:
+        what = _origins[packages[known[-1]]]
+        return f"{what} failed: {kind} in {_say_where(*steps[known[-1]])}", True
+    maybe = f", of mondegreen or of {' or of '.join(_origins.values())}"
+    where = f" in {_say_where(*steps[-1])}" if steps else ""
+    return f"this is a bug{maybe if _origins else ''}: {kind}{where}", False
+
+
+def _say_where(frame: FrameType, line: int) -> str:
+    return f"{frame.f_code.co_name}, {Path(frame.f_code.co_filename).name}:{line}"
+
+
 def find_function_problem(name: str, value: object) -> str:
     """Say what is wrong with a plug-in that must be a function."""
     return "" if callable(value) else "it is no function"
@@ -156,11 +203,9 @@ def call_plugin(what: str, function: Callable[..., Result], *given: Any) -> Resu
     except MondegreenError:
         raise
     except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        raise PluginError(
-            f"{what} failed: {type(error).__name__} in {where.name}, "
-            f"{Path(where.filename).name}:{where.lineno}; ask its author"
-        ) from None
+        *_, last = traceback.walk_tb(error.__traceback__)
+        where = f"{type(error).__name__} in {_say_where(*last)}"
+        raise PluginError(f"{what} failed: {where}; ask its author") from None
 
 
 def _is_same(known: object, value: object) -> bool:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from mondegreen.cli import plugins
 from mondegreen.cli.main import cli
 from mondegreen.errors import OptionalDependencyError
+from mondegreen.plugins import blame
 
 ADVICE = "reproduce needs mondegreen-experiments, which is not installed: "
 ADVICE += "pip install ./experiments"
@@ -47,6 +48,21 @@ def test_an_absent_command_is_listed_and_has_help(install):
     done = CliRunner().invoke(cli, ["reproduce", "--help"])
     assert done.exit_code == 0
     assert ADVICE in done.stdout
+
+
+@click.command()
+def stumble():
+    """Stumble."""
+    raise KeyError("a text")
+
+
+def test_an_error_of_a_command_of_others_names_where_it_is_from(install):
+    install(stumble=f"{__name__}:stumble")
+    found = CliRunner().invoke(cli, ["stumble"])
+    problem, is_of_plugin = blame(found.exception)
+    assert is_of_plugin
+    assert problem.startswith(f"the command 'stumble' of {__name__}:stumble failed: ")
+    assert "a text" not in problem
 
 
 def test_a_command_of_another_distribution_is_listed_and_runs(install):

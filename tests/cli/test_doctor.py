@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import re
+import subprocess
 import sys
 
 import pytest
@@ -44,28 +45,101 @@ def test_a_random_source_that_is_not_the_standard_exits_1(monkeypatch):
     assert "WRONG, do not use" in text
 
 
-def test_a_missing_library_exits_1(monkeypatch):
+def leave_out(monkeypatch, *absent):
+    """Let libraries look as if they were not installed."""
     real = importlib.metadata.version
 
     def version(name):
-        if name == "faiss-cpu":
+        if name in absent:
             raise importlib.metadata.PackageNotFoundError(name)
         return real(name)
 
     monkeypatch.setattr(importlib.metadata, "version", version)
+
+
+@pytest.mark.parametrize("name", doctor._LIBRARIES)
+def test_a_missing_library_that_all_need_exits_1(monkeypatch, name):
+    leave_out(monkeypatch, name)
     code, text = run()
     assert code == 1
     assert "MISSING" in text
     assert "Install it again" in text
+    assert json.loads(run("--json")[1])["broken"] == [name]
+
+
+@pytest.mark.parametrize("name", doctor._PARTS)
+def test_a_missing_library_that_parts_need_says_what_does_not_work(monkeypatch, name):
+    leave_out(monkeypatch, name)
+    code, text = run()
+    assert code == 0
+    assert f"{name} MISSING" in text
+    assert re.search(rf"^does not work +{re.escape(doctor._PARTS[name])}$", text, re.M)
+    assert text.endswith(f"Everything else works. To install it: pip install {name}\n")
+    found = json.loads(run("--json")[1])
+    assert found["broken"] == []
+    assert list(found["does not work"]) == [name]
+
+
+def test_without_both_kinds_it_is_broken(monkeypatch):
+    leave_out(monkeypatch, "numpy", "scipy")
+    code, text = run()
+    assert code == 1
+    assert "Install it again" in text
+
+
+BLOCKED = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {name!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from mondegreen.cli.main import main
+sys.argv = ["mondegreen", *{arguments!r}]
+main()
+"""
+
+
+@pytest.mark.slow("a process for each command")
+@pytest.mark.parametrize("name", ["faiss", "scipy", "jinja2"])
+@pytest.mark.parametrize(
+    ("arguments", "needs"),
+    [
+        ("privatize in.txt -o out.txt -e 12", ""),
+        ("privatize in.txt -o out.txt -e 10 --policy all", ""),
+        ("privatize in.txt -o out.txt -e 10 -m tem", ""),
+        ("privatize in.txt -o out.txt -e 10 -m laplace", "faiss"),
+        ("explain oslo -e 10 --policy all", ""),
+        ("attack in.csv in2.csv --column text", ""),
+        ("attack in.csv in2.csv --column text --html page.html", "jinja2"),
+        ("audit -m tem -e 2 --runs 200 --pairs 1", "scipy"),
+        ("mechanisms", ""),
+        ("space list", ""),
+        ("demo", ""),
+    ],
+)
+def test_what_is_said_not_to_work_does_not_and_the_rest_does(
+    tmp_path, name, arguments, needs
+):
+    (tmp_path / "in.txt").write_text("I met Ann in Oslo.\n")
+    rows = "text\n" + "Ann has a red cat in Oslo.\n" * 30
+    for each in ("in.csv", "in2.csv"):
+        (tmp_path / each).write_text(rows)
+    code = BLOCKED.format(name=name, arguments=arguments.split())
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == (2 if name == needs else 0), done.stderr
 
 
 def test_the_help_states_the_exit_codes():
     code, text = run("--help")
     assert code == 0
-    assert "Exit codes: 0 all is well, 1" in text
+    assert "Exit codes: 0 privatize works, 1" in text
 
 
-@pytest.mark.parametrize("name", doctor._LIBRARIES)
+@pytest.mark.parametrize("name", [*doctor._LIBRARIES, *doctor._PARTS])
 def test_libraries_that_are_shown_are_installed(name):
     assert importlib.metadata.version(name)
 
@@ -73,4 +147,4 @@ def test_libraries_that_are_shown_are_installed(name):
 def test_every_dependency_is_shown():
     needed = importlib.metadata.requires("mondegreen")
     names = {re.match(r"[\w-]+", each)[0] for each in needed if "extra" not in each}
-    assert names == set(doctor._LIBRARIES)
+    assert names == {*doctor._LIBRARIES, *doctor._PARTS}

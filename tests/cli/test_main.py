@@ -91,3 +91,27 @@ def test_no_option_shows_two_defaults():
         for each in command.params:
             record = each.get_help_record(context)
             assert record is None or record[1].count("[default: ") < 2, (name, record)
+
+
+@pytest.mark.parametrize("name", ["latin", "utf-16"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "privatize in.csv --column text -e 12",
+        "attack in.csv --column text -e 12",
+        "attack in.csv other.csv --column text",
+        "score in.csv other.csv --column text",
+        "calibrate in.csv --column text --target sensitive=0.3",
+    ],
+)
+def test_advice_on_an_encoding_can_be_followed(tmp_path, monkeypatch, name, arguments):
+    monkeypatch.chdir(tmp_path)
+    rows = "text\n" + "caf\xe9 in Oslo\n" * 30
+    (tmp_path / "other.csv").write_text(rows, encoding="utf-8")
+    encoding = {"latin": "latin-1", "utf-16": "utf-16"}[name]
+    (tmp_path / "in.csv").write_bytes(rows.encode(encoding))
+    done = CliRunner().invoke(cli, arguments.split())
+    assert done.exit_code == 3
+    has_option = "privatize" in arguments
+    assert ("--encoding" in done.stderr) == has_option
+    assert ("iconv -f latin-1 -t utf-8" in done.stderr) != has_option

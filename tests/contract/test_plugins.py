@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, make_dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,11 +26,12 @@ from commands import run_command
 from mondegreen import attacks, plugins, scores
 from mondegreen.errors import (
     ConfigurationError,
+    InvalidParameterError,
     PluginError,
     UnknownNameError,
     UnprovedGuaranteeError,
 )
-from mondegreen.mechanisms import AbstractMechanism, epsilon_parameter
+from mondegreen.mechanisms import AbstractMechanism, epsilon_parameter, parameter
 from mondegreen.space.store import save_space
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
@@ -189,6 +190,41 @@ def test_it_is_attacked_explained_audited_and_calibrated(installed, space, sampl
     target = ["--mechanism", "coin", "--target", "bayes_risk=0.3", "--quick"]
     chosen = json.loads(run("calibrate", sample, *common, *target).stdout)
     assert chosen["chosen"]["mechanism"] == "coin"
+
+
+def test_an_attack_asks_for_each_law_three_times_and_says_how_far_it_is(
+    installed, monkeypatch
+):
+    from mondegreen.attacks import outputs
+    from mondegreen.attacks.pairs import build_pairs
+    from mondegreen.attacks.reader import Knowledge
+    from mondegreen.attacks.run import attack_all
+    from mondegreen.language.build import build_language
+    from mondegreen.text.lookup import Lookup
+
+    rng, size = np.random.default_rng(0), 300
+    words = [f"{a}{b}{c}g" for a in "bdfklmnprs" for b in "aeiou" for c in "bdfklm"]
+    space = mg.Space.from_arrays("many", words, rng.normal(size=(size, 4)))
+    texts = [" ".join(rng.choice(words[:9], 6)) + "." for _ in range(40)]
+    language = build_language([texts], space)
+    state = mg.mechanism("coin", epsilon=6.0).prepare(space)
+    asked, shares, lines = [], [], []
+    law = type(state).log_prob
+
+    def count_rows(self, ids):
+        asked.append(len(ids))
+        return law(self, ids)
+
+    monkeypatch.setattr(type(state), "log_prob", count_rows)
+    # This law takes no distances, and these cost more than it does.
+    monkeypatch.setattr(outputs, "compute_distances", fails)
+    knowledge = Knowledge.of_language(state, language, shares.append)
+    pairs = build_pairs(texts, Lookup(space)).sample(state, rng)
+    found = attack_all(state, pairs, knowledge, lines.append)
+    assert found["learning_reader"].value is not None
+    assert sum(asked) < 3.1 * (size + 1)
+    assert shares[-1] == 1.0
+    assert {"single words 100%", "repeated releases 100%"} <= set(lines)
 
 
 def test_what_is_measured_of_it_is_not_kept(installed, space, monkeypatch, tmp_path):
@@ -373,6 +409,37 @@ def test_a_subclass_does_not_inherit_a_proof(space):
         mg.Privatizer(Mine(epsilon=1.0), space)
 
 
+def counting(annotation):
+    """Make a class with a field of a type, as ``from __future__`` writes it or not."""
+
+    count = parameter(50, range="[1, 100]", help="how many", within=(1, 100))
+    return make_dataclass(
+        "Counting",
+        [("epsilon", float, epsilon_parameter("nats")), ("count", annotation, count)],
+        bases=(AbstractMechanism,),
+        namespace={"prepare": print},
+        frozen=True,
+    )
+
+
+@pytest.mark.parametrize("annotation", [int, "int", int | None, "int | None"])
+@pytest.mark.parametrize("given", [50, 50.0, np.int64(50), np.float32(50)])
+def test_a_count_stays_an_integer(annotation, given):
+    made = counting(annotation)(epsilon=1, count=given)
+    assert (made.count, type(made.count)) == (50, int)
+    assert type(counting(annotation)(epsilon=1).count) is int
+    assert type(made.epsilon) is float
+    for wrong in (2.5, 0, 101, "50", True, float("nan")):
+        with pytest.raises(InvalidParameterError, match="an integer in"):
+            counting(annotation)(epsilon=1, count=wrong)
+
+
+@pytest.mark.parametrize("annotation", [float, "float | None", "int | float"])
+def test_any_other_number_is_kept_as_a_float(annotation):
+    made = counting(annotation)(epsilon=1, count=np.int64(7))
+    assert (made.count, type(made.count)) == (7.0, float)
+
+
 def test_a_guarantee_made_by_hand_says_who_claims_it_too(space):
     cls = flip("flip", proved=True)
     state = cls(epsilon=1.0).prepare(space)
@@ -474,6 +541,126 @@ def test_the_names_of_scores_are_taken():
         for field in mg.errors and scores.CorpusScores.__dataclass_fields__.values()
     }
     assert names <= set(scores._TAKEN)
+
+
+# --- errors in the code of others
+
+
+BROKEN = """
+from dataclasses import dataclass
+import numpy as np
+from coin import Coin, CoinState
+
+@dataclass(frozen=True, slots=True)
+class Dented(Coin):
+    name = "dented"
+    is_private = True
+
+    def prepare(self, space):
+        return DentedState(space, Coin(self.epsilon).prepare(space).guarantee)
+
+class DentedState(CoinState):
+    def sample(self, ids, rng):
+        WHAT
+"""
+
+
+@pytest.fixture
+def offer_dented(installed, tmp_path, monkeypatch):
+    """Offer a package whose mechanism does something wrong when it samples."""
+
+    def make(what):
+        folder = tmp_path / "dented"
+        folder.mkdir()
+        (folder / "dented.py").write_text(BROKEN.replace("WHAT", what))
+        entry = "dented = dented:Dented"
+        offer(folder, "mondegreen-dented", "[mondegreen.mechanisms]", entry)
+        monkeypatch.syspath_prepend(str(folder))
+        monkeypatch.delitem(sys.modules, "dented", raising=False)
+        return folder
+
+    yield make
+    sys.modules.pop("dented", None)
+
+
+def privatize_in_a_process(folders, space, sample, *options):
+    """Run the command as a user does: the whole of standard error, and its code."""
+    command = [sys.executable, "-m", "mondegreen", "privatize", sample, "--force"]
+    command += ["-o", sample.with_name("out.csv"), "-m", "dented", "-e", "40"]
+    command += ["--space", space.path, "--column", "text", *options]
+    path = os.pathsep.join(map(str, folders))
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, env=environment
+    )
+    assert SECRET not in done.stdout + done.stderr
+    assert not sample.with_name("out.csv").exists()
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "what", [f"raise ValueError('{SECRET}')", "return np.take([], ids)"]
+)
+def test_an_error_inside_a_plugin_names_its_package(
+    offer_dented, installed, space, sample, what
+):
+    folders = offer_dented(what), installed
+    code, told = privatize_in_a_process(folders, space, sample)
+    assert code == 2
+    blamed = "the mechanism 'dented' of the package mondegreen-dented 1.0 failed: "
+    assert blamed in told
+    assert re.search(
+        r"(ValueError|IndexError) in sample, dented\.py:\d+; ask its", told
+    )
+    assert "this is a bug" not in told
+
+
+def test_an_error_inside_a_plugin_in_a_worker_names_its_module():
+    from mondegreen.privatizer.parallel import _guard
+
+    assert "this is a bug" in str(_guard(fails))
+    flip("flip")  # as a worker that unpickles a class and asks for no plug-in
+    told = _guard(fails)
+    assert isinstance(told, PluginError)
+    assert re.search(r"the mechanism .*Flip failed: ValueError in fails", str(told))
+    assert "in a worker process; its batch was not released" in str(told)
+    assert SECRET not in str(told)
+
+
+def test_what_a_plugin_returns_wrong_may_be_its_fault(
+    offer_dented, installed, space, sample
+):
+    folders = offer_dented("return None"), installed
+    code, told = privatize_in_a_process(folders, space, sample)
+    assert code == 1
+    assert "this is a bug, of mondegreen or of the mechanism 'dented' of the" in told
+
+
+def test_our_own_errors_are_ours():
+    def fail():
+        raise KeyError(SECRET)
+
+    def blame_of(function):
+        try:
+            function()
+        except Exception as error:
+            return plugins.blame(error)
+
+    problem, is_of_plugin = blame_of(fail)
+    assert not is_of_plugin
+    assert re.fullmatch(
+        r"this is a bug: KeyError in fail, test_plugins\.py:\d+", problem
+    )
+    plugins.remember_plugin(__name__, "the attack 'mine'")
+    problem, is_of_plugin = blame_of(fail)
+    assert is_of_plugin
+    assert problem.startswith(
+        "the attack 'mine' failed: KeyError in fail, test_plugins"
+    )
+    # Code of ours that a plug-in calls: the fault may be on either side.
+    problem, is_of_plugin = blame_of(lambda: mg.load_space(object()))
+    assert not is_of_plugin
+    assert problem.startswith("this is a bug, of mondegreen or of the attack 'mine': ")
 
 
 # --- the pages

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, MondegreenError
+from mondegreen.plugins import blame
 from mondegreen_experiments.adapt import adapted
 from mondegreen_experiments.bench import Bench
 from mondegreen_experiments.choices import (
@@ -193,6 +194,18 @@ def test_a_recipe_of_a_file_is_run_also_by_other_processes(tmp_path):
     done = CliRunner().invoke(cli, [*given, "--jobs", "2"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     assert "4.5" in done.stdout  # the mean of 4 and 5
+
+
+def test_an_error_of_a_recipe_of_a_file_names_the_file(tmp_path):
+    path = tmp_path / "failing_recipe.py"
+    path.write_text(OWN.replace('return {"y"', 'return {}["a text"] or {"y"'))
+    recipe = recipe_named(str(path))
+    with pytest.raises(KeyError) as caught:
+        runs_of(recipe, "quick", Bench(), tmp_path, lambda message: None)
+    problem, is_of_plugin = blame(caught.value)
+    assert is_of_plugin
+    assert problem.startswith(f"the recipe of {path} failed: KeyError in measure, fail")
+    assert "a text" not in problem
 
 
 @pytest.mark.parametrize(

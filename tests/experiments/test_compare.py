@@ -133,6 +133,16 @@ def test_data_that_cannot_be_compared_is_refused_without_its_text(
         read_texts(str(path), "words", "label", None, "parquet")
 
 
+def test_text_that_is_not_utf8_is_refused_with_advice_that_can_be_followed(tmp_path):
+    path = tmp_path / "films.csv"
+    path.write_bytes(b"words,stars\n" + b"caf\xe9,1\nbad,0\n" * 20)
+    done = run(path, tmp_path / "runs", "-m", "tem", "-e", "5")
+    assert done.exit_code == 3
+    assert "row 1: not valid UTF-8" in done.stderr
+    assert "iconv -f latin-1 -t utf-8" in done.stderr
+    assert "--encoding" not in done.stderr
+
+
 def test_a_split_of_other_words_is_refused(tmp_path):
     rows = [{"words": "a", "stars": i % 2, "part": "mine"} for i in range(30)]
     path = tmp_path / "data.parquet"

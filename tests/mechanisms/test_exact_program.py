@@ -69,6 +69,16 @@ def test_rows_that_floats_cannot_tell_apart_are_told_apart():
     assert point == (Fraction(1, tiny + 2), Fraction(tiny + 1, tiny + 2))
 
 
+def test_denominators_beyond_the_range_of_floats_are_no_error():
+    large = 10**400
+    rows = np.array([[large, 0, -1], [0, 3, -1]], dtype=object)
+    costs = [Fraction(-10 * large), Fraction(-1), Fraction(0)]
+    point = minimize_on_simplex(costs, rows)
+    assert sum(point) == 1
+    assert all(sum(a * p for a, p in zip(row, point)) <= 0 for row in rows)
+    assert point[0] > 0
+
+
 def test_a_program_that_is_degenerate_ends():
     rows = np.array([[1, -1, 0], [2, -2, 0], [1, 0, -1], [3, -1, -2]], dtype=object)
     point = minimize_on_simplex([Fraction(0), Fraction(1), Fraction(2)], rows)

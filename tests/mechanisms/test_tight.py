@@ -56,6 +56,30 @@ def test_the_bound_holds_wherever_there_is_a_solution(
     assert excess_loss(state, epsilon) <= 1e-12
 
 
+@pytest.mark.parametrize("above", [0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-3])
+def test_the_bound_holds_where_the_weight_of_a_word_is_all_but_0(above):
+    # A word in the middle of six: from some epsilon down its weight would be negative.
+    ends = [sign * row for row in np.eye(3) for sign in (1, -1)]
+    points = np.array([[0, 0, 0], *ends], dtype=np.float32)
+    space = mg.Space.from_arrays("star", [f"w{i}" for i in range(7)], points)
+    low, high = 1.0, 2.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        try:
+            solve_tight(space, middle, space.geometry.diameter)
+            high = middle
+        except ConfigurationError:
+            low = middle
+    epsilon = high * (1 + above)
+    try:
+        state = mg.mechanism("tight", epsilon=epsilon).prepare(space)
+    except ConfigurationError:
+        assert above < 1e-8  # it may refuse where rounding would cost too much
+        return
+    assert state.law.mu.min() < 1e-3
+    assert excess_loss(state, epsilon) <= 1e-12
+
+
 def test_the_bound_is_reached_so_half_of_it_is_rejected():
     state = mg.mechanism("tight", epsilon=4.0).prepare(make_space(0, 20, 4, 2.0))
     assert excess_loss(state, 4.0) <= 1e-12

@@ -14,6 +14,7 @@ from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, echo_table, say, shower
 from mondegreen.errors import ConfigurationError, DataError, MondegreenError
+from mondegreen.plugins import blame
 
 if TYPE_CHECKING:
     from mondegreen_experiments.bench import Bench
@@ -293,6 +294,9 @@ def _why(failed: tuple[str, Exception]) -> tuple[str, str]:
     name, error = failed
     if isinstance(error, MondegreenError):
         return name, str(error)
+    problem, is_of_plugin = blame(error)
+    if is_of_plugin:
+        return name, problem
     return name, f"a bug, {type(error).__name__}; reproduce it alone to see where"
 
 

@@ -19,7 +19,7 @@ from mondegreen.arrays import Floats, Ids
 from mondegreen.attacks.attack import Attack, wilson
 from mondegreen.attacks.outputs import level_shares, logarithms, pass_over
 from mondegreen.attacks.pairs import Pairs
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.mechanisms.laws.tree import TreeLaw
 
 RELEASES: Final = (1, 2, 5, 20)
@@ -27,7 +27,11 @@ _WORDS: Final = 500
 
 
 def averaging(
-    state: State, pairs: Pairs, prior: Floats, rng: np.random.Generator
+    state: State,
+    pairs: Pairs,
+    prior: Floats,
+    rng: np.random.Generator,
+    progress: Progress = no_progress,
 ) -> Attack:
     """Guess single words from 2, 5 and 20 releases of them, under a closed law.
 
@@ -39,7 +43,7 @@ def averaging(
     outputs = state.sample(np.repeat(words, most), rng).reshape(count, most)
     law = state.tree_law
     guesses = (
-        _by_rows(state, outputs, prior)
+        _by_rows(state, outputs, prior, progress)
         if law is None
         else _by_levels(law, outputs, prior)
     )
@@ -84,7 +88,7 @@ def _by_levels(law: TreeLaw, outputs: Ids, prior: Floats) -> Ids:
     return guesses
 
 
-def _by_rows(state: State, outputs: Ids, prior: Floats) -> Ids:
+def _by_rows(state: State, outputs: Ids, prior: Floats, progress: Progress) -> Ids:
     """Guess words from their outputs in one pass over the inputs that are expected."""
     count, most = outputs.shape
     seen, columns = np.unique(outputs, return_inverse=True)
@@ -106,5 +110,5 @@ def _by_rows(state: State, outputs: Ids, prior: Floats) -> Ids:
             best[better], guesses[better] = values[better], ids[better]
 
     expected = np.flatnonzero(prior).astype(np.int32)
-    pass_over(state, expected, work)
+    pass_over(state, expected, work, progress)
     return guesses

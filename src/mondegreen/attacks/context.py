@@ -446,9 +446,8 @@ class _PolicyAttacker:
         )
         self.tokens = self._cut(texts)
         self._symbols = self._lookup.codes(self.tokens)
+        self._truth = reader.find_words(self.tokens)
         words = [canonical(word) for word in self.tokens.words()]
-        ids = (reader.index.get(word, reader.unknown) for word in words)
-        self._truth = np.fromiter(ids, np.int32, len(words))
         cells = policy.alphabet.cells
         self.hidden: Marks = policy.alphabet.is_group(self._symbols)
         self.hidden &= ~np.isin(self._symbols, cells)
@@ -529,6 +528,8 @@ class _PolicyAttacker:
 
 def _join(one: Marginal, other: Marginal) -> Marginal:
     """Let two places tell about one word whose law was drawn once."""
+    # ln P(w, z, context 1) + ln P(w, context 2 | z): the law counts once, since the
+    # symbol was drawn once for both. A word that one column lacks drops out.
     ids, first, second = np.intersect1d(one.ids, other.ids, return_indices=True)
     law = one.log_law[first]
     log_joint = one.log_joint[first] + other.log_joint[second] - other.log_law[second]
@@ -618,8 +619,7 @@ def compute_hidden_posteriors(
     alphabet = policy.alphabet
     law = Response.within(math.inf, alphabet.ordinary, alphabet.groups)
     reader = _load_posterior(policy, law, _open_language(language))
-    ids = (reader.index.get(canonical(word), reader.unknown) for word in batch.words())
-    truth = Truth(np.fromiter(ids, np.int32, len(symbols)), symbols)
+    truth = Truth(reader.find_words(batch), symbols)
     hidden = alphabet.is_group(symbols)
     found = np.zeros(len(symbols))
     for place, each in reader.marginals(

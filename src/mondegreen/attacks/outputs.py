@@ -25,9 +25,8 @@ import numpy as np
 from mondegreen.arrays import Floats, Ids, in_blocks, slices
 from mondegreen.calibration.guess import class_of_words
 from mondegreen.errors import LawUnknownError
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.mechanisms.laws.tree import TreeLaw
-from mondegreen.mechanisms.symbols.response import ResponseState
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.scores.law import compute_distances
 from mondegreen.space.tree import WordTree
@@ -84,20 +83,27 @@ def has_closed_law(state: State) -> bool:
 
 
 def compute_outputs(
-    state: State, priors: Sequence[Floats], sets: Sequence[Ids] = ()
+    state: State,
+    priors: Sequence[Floats],
+    sets: Sequence[Ids] = (),
+    progress: Progress = no_progress,
 ) -> list[Outputs]:
     """Look at a closed law with each prior, of shape (V + 1,), and sets of inputs.
 
-    Raises LawUnknownError for a law without a closed form.
+    ``progress`` is told the share of the inputs that are done. Raises LawUnknownError
+    for a law without a closed form.
     """
     law = state.tree_law
     if law is not None:
         return [_of_tree(law, prior, sets) for prior in priors]
-    return _of_rows(state, priors, sets)
+    return _of_rows(state, priors, sets, progress)
 
 
 def pass_over(
-    state: State, ids: Ids, work: Callable[[Ids, Floats, Floats], None]
+    state: State,
+    ids: Ids,
+    work: Callable[[Ids, Floats, Floats], None],
+    progress: Progress = no_progress,
 ) -> None:
     """Hand over inputs, logarithms and probabilities of their laws, (T, V) each.
 
@@ -106,8 +112,7 @@ def pass_over(
     """
     law = state.tree_law
     tree = None if law is None else _TreeRows(law)
-    over_symbols = isinstance(state, ResponseState)
-    distances = None if over_symbols else compute_distances(state.space)
+    distances = compute_distances(state.space) if state.takes_distances else None
 
     def look(block: Ids) -> None:
         if tree is not None:
@@ -127,7 +132,7 @@ def pass_over(
             work(some, logs, law)
 
     size = max(_STRIPE, _BLOCK_BYTES // (8 * state.output_count))
-    deque(in_blocks(look, ids, size), maxlen=0)
+    deque(in_blocks(look, ids, size, progress), maxlen=0)
 
 
 @final
@@ -168,7 +173,10 @@ class _Sums:
 
 
 def _of_rows(
-    state: State, priors: Sequence[Floats], sets: Sequence[Ids]
+    state: State,
+    priors: Sequence[Floats],
+    sets: Sequence[Ids],
+    progress: Progress,
 ) -> list[Outputs]:
     """Pass over the inputs that any of the priors expects, the most likely first."""
     likeliest = np.array(priors).max(axis=0)
@@ -181,7 +189,7 @@ def _of_rows(
         for each in sums:
             each.add(some, law, entropies)
 
-    pass_over(state, ids, work)
+    pass_over(state, ids, work, progress)
     return [each.outputs() for each in sums]
 
 

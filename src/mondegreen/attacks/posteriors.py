@@ -33,6 +33,7 @@ from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.text.print_forms import capitalize, public_cases
+from mondegreen.text.tokenizer import TokenizedBatch, canonical
 
 _USUAL: Final = 0.98
 """Chance that a word has the capital, or not, that public text mostly gives it."""
@@ -120,9 +121,8 @@ class PolicyPosterior:
         self.boundary, self.unknown = language.boundary, language.vocab_size
         self._response = response
         self._ordinary = len(policy.ordinary)
-        index = {word: i for i, word in enumerate(words)}
-        self.index = index
-        self._clear = [index.get(word, self.unknown) for word in policy.ordinary]
+        self._index = {word: i for i, word in enumerate(words)}
+        self._clear = [self._index.get(word, self.unknown) for word in policy.ordinary]
         frequent = np.argsort(-language.frequency[: self.unknown], kind="stable")
         self._frequent = frequent[:_STRAYS].astype(np.int32)
         self._columns: dict[int, Column] = {}
@@ -144,6 +144,23 @@ class PolicyPosterior:
                 if symbol >= self._ordinary:
                     found.setdefault(symbol, []).append((i, chance))
         return found
+
+    def find_words(self, batch: TokenizedBatch) -> Ids:
+        """Look the words of texts up in the model; one it lacks is the unknown word.
+
+        Parameters
+        ----------
+        batch : TokenizedBatch
+            The original texts.
+
+        Returns
+        -------
+        int32 array, shape (T,)
+            Ids of words of the model.
+        """
+        words = batch.words()
+        ids = (self._index.get(canonical(word), self.unknown) for word in words)
+        return np.fromiter(ids, np.int32, len(words))
 
     def is_certain(self, symbol: int) -> bool:
         """Whether a released symbol shows its word: no other input leads to it.
@@ -181,6 +198,8 @@ class PolicyPosterior:
         share = np.array([chance for _, chance in members])
         more = self._frequent[:count]
         more = more[~np.isin(more, own)]
+        # P(z | word): the share s of the spellings of a word has this symbol and is
+        # kept, the rest strays here: s a / T + (1 - s) b / T. Other words stray: b / T.
         law = np.concatenate(
             [share * kept + (1 - share) * stray, np.full(len(more), stray)]
         )
@@ -299,6 +318,7 @@ class PolicyPosterior:
         pairs = self._tables.pair_places(first[:, None], second[None, :])[:, :, None]
         third = np.asarray(third)[None, None, :]
         scores = self._tables.pair_scores(second[None, :, None], third)
+        # The back-off ln gamma(u, v) + ln p(w | v), unless the triple was kept.
         found = (self._tables.pair_backoff[pairs] + scores).astype(np.float64)
         which, kept = self._tables.find_kept_triples(pairs, third)
         flat = found.reshape(-1)
@@ -312,6 +332,9 @@ class PolicyPosterior:
         behind: Sequence[Column],
     ) -> list[Floats]:
         """Sum over the paths through each candidate: forward-backward."""
+        # a_t(v, w) = sum_u a_{t-1}(u, v) p(w | u, v) P(z | w), in logarithms. Steps
+        # have the shape (u, v, w), states (v, w). Places behind the island are certain,
+        # and count through p(w | u, v): they tell about the last candidates.
         chain = [*before, *island, *behind]
         steps, forward = [], [np.zeros((1, 1))]
         for u, v, w in zip(chain, chain[1:], chain[2:], strict=False):
@@ -322,6 +345,8 @@ class PolicyPosterior:
         onward = np.zeros_like(forward[-1])
         found = []
         for state, step in zip(reversed(forward[1:]), reversed(steps), strict=True):
+            # a_t(v, w) times what follows, summed over v: ln P(w, z) of each candidate
+            # w.
             found.append(_log_sum(state + onward, 0))
             onward = _log_sum(step + onward[None, :, :], 2)
         return found[::-1][: len(island)]

@@ -29,7 +29,7 @@ from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.ngrams import NGrams
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.mechanisms.channel import Channel
 from mondegreen.scores.risk import frequency_prior
 
@@ -105,7 +105,9 @@ class Knowledge:
     learns: Callable[[Released], tuple[Reader, float]] | None = None
 
     @classmethod
-    def of_language(cls, state: State, language: NGrams) -> Knowledge:
+    def of_language(
+        cls, state: State, language: NGrams, progress: Progress = no_progress
+    ) -> Knowledge:
         """Know a public language model, of the words of the same space.
 
         Parameters
@@ -114,6 +116,8 @@ class Knowledge:
             The law.
         language : NGrams
             A public language model.
+        progress : callable, optional
+            Called with the share of the channel that is known.
 
         Returns
         -------
@@ -128,9 +132,15 @@ class Knowledge:
         language.check_space(state.space)
         name = "one" if language.path is None else language.path.stem
         says = f"the public language model {name}"
-        channel = load_channel(state, language, CANDIDATES)
+        if state.author:
+            # Nothing of another law is kept on disk: one pass over it serves both.
+            adapter = Adapter(state, language, progress)
+            channel = adapter.channel(language)
+            learns = functools.partial(_learn_reader, lambda: adapter)
+        else:
+            channel = load_channel(state, language, CANDIDATES, progress)
+            learns = functools.partial(_learn_reader, lambda: Adapter(state, language))
         readers = {f"{says}, of trigrams": SentenceReader(channel, language)}
-        learns = functools.partial(_learn_reader, state, language)
         return cls(language.frequencies(), says, True, readers, learns)
 
     @classmethod
@@ -152,10 +162,10 @@ class Knowledge:
 
 
 def _learn_reader(
-    state: State, language: NGrams, released: Released
+    find_adapter: Callable[[], Adapter], released: Released
 ) -> tuple[Reader, float]:
     """Make the reader that learned from a release, and the weight of what it knew."""
-    adapter = Adapter(state, language)
+    adapter = find_adapter()
     found = adapter.adapt(released)
     channel = adapter.channel(found.model)
     return SentenceReader(channel, found.model), found.weight

@@ -31,7 +31,7 @@ from mondegreen.attacks.reader import (
 )
 from mondegreen.attacks.worst_words import worst_words
 from mondegreen.errors import LawUnknownError, PluginError
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State
 from mondegreen.plugins import call_plugin
 from mondegreen.scores.risk import frequency_prior
 
@@ -61,7 +61,7 @@ def attack_all(
     knowledge : Knowledge
         What adversaries know besides the mechanism.
     tell : callable
-        Told what is being done.
+        Told what is being done, and the share of it where that takes long.
     more : sequence of str
         Attacks of other packages, or that you registered.
 
@@ -98,7 +98,9 @@ def attack_all(
         tell("single words")
         sets = category_sets(state.space)
         own_prior = frequency_prior(pairs.frequencies(len(prior)), smoothing=0.0)
-        public, own = compute_outputs(state, [prior, own_prior], list(sets.values()))
+        public, own = compute_outputs(
+            state, [prior, own_prior], list(sets.values()), _share(tell, "single words")
+        )
         found += [
             single_word(pairs, public, own, knows),
             worst_words(pairs, state.space, public, named=knowledge.is_public),
@@ -107,7 +109,8 @@ def attack_all(
         ]
         guess = public.guess
         tell("repeated releases")
-        found.append(averaging(state, pairs, prior, rng))
+        shown = _share(tell, "repeated releases")
+        found.append(averaging(state, pairs, prior, rng, shown))
     else:
         tell("single words, from draws")
         guess = learn_guesses(state, prior, rng)
@@ -130,6 +133,11 @@ def attack_all(
         found.append(_make(name, make, state, pairs, knowledge))
     by_name = {each.name: each for each in found}
     return {name: by_name[name] for name in (*ORDER, *plugins) if name in by_name}
+
+
+def _share(tell: Tell, what: str) -> Progress:
+    """Tell the share of something that is done."""
+    return lambda share: tell(f"{what} {share:.0%}")
 
 
 def _make(

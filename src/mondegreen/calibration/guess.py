@@ -84,17 +84,25 @@ class Guess:
     def cut(self, rows: Floats) -> tuple[Floats, float]:
         """Find the slope and the constant of the largest terms at a point."""
         top = len(self.peaks)
+        # p_l / n_l of each word, shape (D + 1, V), and F_l, its sums from the root
+        # down.
         parts = rows[self.child].T / self.reach
         law = np.cumsum(parts[::-1], axis=0)[::-1]
         table = self.peaks * law[:top]
+        # The first maximum of the formula: an attacker who sees y does best to guess
+        # the most frequent word of the node of y at this level.
         level = table.argmax(axis=0)
         value = table[level, np.arange(self.size)]
         ends = self.tops * rows[:, -1] / self.size
         other = int(ends.argmax())
         inside = value >= max(float(ends[other]), self.blind)
+        # A is a maximum of linear functions of the rows. The largest ones here, as a
+        # slope of shape (children, D + 1) and a constant, bound A from below at all
+        # rows.
         slope = np.zeros_like(rows)
         height = self.peaks[level, np.arange(self.size)]
         for above in range(top + 1):
+            # p_above / n_above is a term of F_l for each l <= above.
             counts = inside & (level <= above)
             found = np.where(counts, height / self.reach[above], 0.0)
             slope[:, above] = np.bincount(self.child, found, len(rows))

@@ -32,7 +32,7 @@ _FORMATS: Final = ("csv", "json", "jsonl", "parquet", "tsv")
 
 
 def check_spans(
-    field: str | None, columns: Sequence[str], excluded: Mapping[str, bool]
+    field: str, columns: Sequence[str], excluded: Mapping[str, bool]
 ) -> None:
     """Refuse options that do not go with spans.
 
@@ -41,8 +41,6 @@ def check_spans(
     ConfigurationError
         If there are several columns, or one of the ``excluded`` options is given.
     """
-    if field is None:
-        return
     if len(columns) > 1:
         raise ConfigurationError("--spans goes with one --column")
     if field in columns:

@@ -398,7 +398,8 @@ def _attack_space(
     else:
         pairs, problem = _check(pairs, state)
     show("the channel")
-    found = attack_all(state, pairs, _knowledge(state, pairs, language), show, more)
+    knowledge = _knowledge(state, pairs, language, show)
+    found = attack_all(state, pairs, knowledge, show, more)
     about = _about(pairs, problem)
     if has_places:
         show("exposed places")
@@ -598,7 +599,9 @@ def check_words(pairs: Pairs, files: Files) -> None:
         raise SourceError(files.sample, "it has no words in these columns")
 
 
-def _knowledge(state: State, pairs: Pairs, language: str | None) -> Knowledge:
+def _knowledge(
+    state: State, pairs: Pairs, language: str | None, show: Callable[[str], object]
+) -> Knowledge:
     """What adversaries know: a public model, or, of words without one, the texts."""
     from mondegreen.attacks.reader import Knowledge
     from mondegreen.language.store import load_language
@@ -606,7 +609,9 @@ def _knowledge(state: State, pairs: Pairs, language: str | None) -> Knowledge:
     model = load_language(language)
     if language is None and not model.is_for(state.space):
         return Knowledge.of_texts(pairs.frequencies(state.space.vocab_size + 1))
-    return Knowledge.of_language(state, model)
+    return Knowledge.of_language(
+        state, model, lambda share: show(f"the channel {share:.0%}")
+    )
 
 
 def check_stated(release: AbstractSource, state: State) -> list[list[Pass]]:

@@ -156,9 +156,17 @@ def _refuse(given: str, needed: str, unfit: dict[str, bool]) -> None:
             raise ConfigurationError(f"{name} is for {needed}, not for {given}")
 
 
-_LIBRARIES: Final = (
-    "numpy pyarrow faiss-cpu click rich regex randomgen scipy jinja2".split()
-)
+_LIBRARIES: Final = "numpy pyarrow click rich regex randomgen".split()
+"""Every command needs these."""
+
+_PARTS: Final = {
+    "faiss-cpu": "the mechanisms brr, laplace, mahalanobis and vickrey, and the "
+    "release of vectors",
+    "scipy": "calibrate, audit, building of word trees, and the mechanism "
+    "truncated_gumbel",
+    "jinja2": "pages: calibrate --html and attack --html",
+}
+"""What does not work without a library; the rest does."""
 
 # What they are for, where somebody looks for it.
 _OPTIONAL: Final = {
@@ -175,6 +183,7 @@ _NEXT: Final = (
 _REPAIR: Final = (
     "Do not use it like this. Install it again, into a virtual environment of its own."
 )
+_REST: Final = "Everything else works. To install it: pip install"
 _MISSING: Final = "MISSING"
 _WRONG: Final = "WRONG, do not use"
 
@@ -190,16 +199,18 @@ def doctor(as_json: bool = options.JSON) -> None:
     mondegreen doctor
 
     \b
-    Exit codes: 0 all is well, 1 a library is MISSING or the random source is WRONG,
-    3 the embedded space is damaged.
+    Exit codes: 0 privatize works, 1 a library that it needs is MISSING or the random
+    source is WRONG, 3 the embedded space is damaged.
     """  # noqa: D301
     from mondegreen import load_space
     from mondegreen.files import home
     from mondegreen.space.store import space_names
 
-    libraries = {name: _version(name) for name in _LIBRARIES}
+    libraries = {name: _version(name) for name in (*_LIBRARIES, *_PARTS)}
     source = _random_source()
-    problems = [name for name, version in libraries.items() if version == _MISSING]
+    absent = [name for name, version in libraries.items() if version == _MISSING]
+    problems = [name for name in absent if name not in _PARTS]
+    parts = {name: _PARTS[name] for name in absent if name in _PARTS}
     if _WRONG in source:
         problems.append("random source")
     space = load_space()  # checks its digest
@@ -219,10 +230,12 @@ def doctor(as_json: bool = options.JSON) -> None:
         "cache": str(home()),
         "network": "never used, except by: mondegreen space fetch",
         "broken": problems if as_json else ", ".join(problems) or "nothing",
+        "does not work": parts if as_json else "; ".join(parts.values()) or "nothing",
     }
     echo_facts(findings, as_json=as_json)
     if not as_json:
-        click.echo(f"\n{_REPAIR if problems else _NEXT}")
+        rest = f"{_REST} {' '.join(parts)}" if parts else _NEXT
+        click.echo(f"\n{_REPAIR if problems else rest}")
     click.get_current_context().exit(1 if problems else 0)
 
 

@@ -8,7 +8,6 @@ import importlib
 import os
 import sys
 import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -20,7 +19,12 @@ from mondegreen.cli.interrupts import (
     ignore_interrupts,
     raise_interrupts,
 )
-from mondegreen.errors import DataError, MondegreenError, OptionalDependencyError
+from mondegreen.errors import (
+    DataError,
+    MondegreenError,
+    OptionalDependencyError,
+    PluginError,
+)
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -222,17 +226,18 @@ def _drop_unwritten() -> None:
 
 
 def _report_bug(error: Exception) -> int:
-    """Print where a bug is; its message may quote a text, so it is not shown."""
+    """Print where a bug is, and whose, but not its message: that may quote a text."""
     if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
         click.echo(f"Error: cannot be written: {os.strerror(error.errno)}", err=True)
         return DataError.exit_code
     if os.environ.get("MONDEGREEN_DEBUG"):
         traceback.print_exception(error)
-    where = traceback.extract_tb(error.__traceback__)[-1]
+    from mondegreen.plugins import blame
+
+    problem, is_of_plugin = blame(error)
     click.echo(
-        f"Error: this is a bug: {type(error).__name__} in {where.name}, "
-        f"{Path(where.filename).name}:{where.lineno}. No output was written. "
-        "MONDEGREEN_DEBUG=1 shows all of it, which may include private text.",
+        f"Error: {problem}{'; ask its author' if is_of_plugin else ''}. No output was "
+        "written. MONDEGREEN_DEBUG=1 shows all of it, which may include private text.",
         err=True,
     )
-    return 1
+    return PluginError.exit_code if is_of_plugin else 1

@@ -28,6 +28,7 @@ import click
 from mondegreen.errors import (
     ConfigurationError,
     InvalidParameterError,
+    SourceError,
     UnprovedGuaranteeError,
 )
 from mondegreen.files import read_bytes, read_lines
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from mondegreen.sampling.noise import KeyedNoise
 
 _HEAD_BYTES: Final = 1 << 16
+
+_CONVERT: Final = "convert it to UTF-8, such as with iconv -f latin-1 -t utf-8"
+"""Advice of commands without the option ``--encoding``."""
 
 # A word to every shell: what is offered is put on the line as it is, unquoted.
 _PLAIN: Final = re.compile(r"[^\W\d][\w.-]{0,63}")
@@ -240,7 +244,12 @@ def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
             for group, names in groups.items():
                 given = {name: values.pop(name) for name in names}
                 values[group] = _read_settings(given)
-            function(**values)
+            try:
+                function(**values)
+            except SourceError as error:
+                if "--encoding" in error.hint and "encoding" not in values:
+                    error.advise(_CONVERT)
+                raise
 
         as_command: Any = click.command(params=params, **how)
         made: click.Command = as_command(call)

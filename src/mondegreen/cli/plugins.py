@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from mondegreen.errors import ConfigurationError, OptionalDependencyError
+from mondegreen.plugins import remember_plugin
 
 GROUP: Final = "mondegreen.commands"
 
@@ -36,6 +37,8 @@ def load_plugin(name: str) -> click.Command | None:
     """Load a command; one of ours that is not installed says how to install it."""
     for entry in _list_installed():
         if entry.name == name:
+            what = f"the command {name!r} of {_origin(entry)}"
+            remember_plugin(entry.module, what)
             command = entry.load()
             if not isinstance(command, click.Command):
                 problem = f"{entry.value} is no click command"

@@ -177,7 +177,6 @@ def privatize(
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
     from mondegreen.cli import folder
-    from mondegreen.cli.annotated import DISCLOSED, check_spans
     from mondegreen.cli.releaser import Releaser
     from mondegreen.io.open import open_source
     from mondegreen.privatizer.parallel import privatize_batches, start_workers
@@ -191,7 +190,7 @@ def privatize(
         has_ledger_key=ledger_key_file is not None,
     )
     _check_detector(detect, detect_model, settings, jobs)
-    check_spans(
+    carried = _check_spans(
         spans,
         columns,
         {
@@ -233,7 +232,7 @@ def privatize(
         first=FirstTexts(show),
         certified=FirstTexts(certify, is_shown=False),
         earlier=report_pass(earlier),
-        carried=() if spans is None else DISCLOSED,
+        carried=carried,
         counts_ids=report is not None,
         ledger=writer,
         quiet=quiet,
@@ -390,6 +389,18 @@ def _refuse_many(alone: Mapping[str, bool]) -> None:
         raise ConfigurationError(f"{name} needs a single file as INPUT")
 
 
+def _check_spans(
+    field: str | None, columns: Sequence[str], excluded: Mapping[str, bool]
+) -> tuple[str, ...]:
+    """Refuse options that do not go with spans; return what these disclose."""
+    if field is None:
+        return ()
+    from mondegreen.cli.annotated import DISCLOSED, check_spans
+
+    check_spans(field, columns, excluded)
+    return DISCLOSED
+
+
 def _check_certify(count: int, settings: Settings) -> None:
     """Refuse a certificate of releases whose sampled words are not at hand."""
     if count and settings.read != "none":
@@ -461,11 +472,11 @@ def _open_ledger(
     id_column: str | None,
 ) -> LedgerWriter | None:
     """Make what counts the releases of a run."""
+    if path is None and key_file is None:
+        return None
     from mondegreen.privatizer.ledger import LEDGER_PURPOSE, LedgerWriter
     from mondegreen.sampling.noise import KeyedNoise, Seeded
 
-    if path is None and key_file is None:
-        return None
     keyed = noise if isinstance(noise, KeyedNoise) else None
     own = keyed if key_file is None else KeyedNoise.from_file(key_file)
     if path is None or own is None or id_column is None or isinstance(noise, Seeded):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from mondegreen.cli.before_after import FirstTexts
-from mondegreen.cli.explain_file import PRIVATE, say_exposed
 from mondegreen.cli.other_columns import warn_of_other_columns
 from mondegreen.cli.other_language import warn_of_other_language
 from mondegreen.wording import amount
@@ -155,10 +154,10 @@ class Releaser:
     def _count_in_ledger(
         self, source: AbstractSource, names: Mapping[str, str]
     ) -> BatchLedger | None:
-        from mondegreen.privatizer.ledger import BatchLedger
-
         if self._ledger is None or source.id_column is None:
             return None
+        from mondegreen.privatizer.ledger import BatchLedger
+
         return BatchLedger(self._ledger, self.privatizer, names, source.id_column)
 
     def finish(
@@ -208,6 +207,8 @@ class Releaser:
             "counts": totals,
         }
         if self._certificate is not None:
+            from mondegreen.cli.explain_file import PRIVATE
+
             about = {"note": PRIVATE, "first_texts": self._certificate.texts}
             report["context"] = {**self._certificate.to_dict(), **about}
         return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
@@ -216,6 +217,8 @@ class Releaser:
         """Show the first texts, and say how much was released and how fast."""
         self._first.show(self.privatizer, output)
         if self._certificate is not None:
+            from mondegreen.cli.explain_file import say_exposed
+
             click.echo(say_exposed(self._certificate), err=True)
         if not self._quiet:
             seconds = time.perf_counter() - self._started

@@ -47,11 +47,15 @@ class Lattice:
 
         ``law`` is that of the book, or one that allows fewer candidates.
         """
+        # A sentence of n words has the steps 0 .. n + 1, so step t has the sentences
+        # with n >= t - 1: sizes of shape (steps,), which fall, since lengths do.
         sizes = np.searchsorted(-lengths, -np.arange(-1, lengths[0] + 1), side="right")
         offsets = np.concatenate([[0], np.cumsum(sizes)])
+        # For each place: its sentence, its step, and whether a word stands there.
         sentence = within(sizes)
         step = np.repeat(np.arange(len(sizes)), sizes)
         is_word = (step > 0) & (step <= lengths[sentence])
+        # The place of a word among all words; it counts at places of words alone.
         row = (np.cumsum(lengths) - lengths)[sentence] + step - 1
         observed = np.full(len(step), book.boundary)
         observed[is_word] = seen[row[is_word]]
@@ -64,6 +68,7 @@ class Lattice:
     def lengths(self) -> Indices:
         """How many words the sentences have."""
         sizes = np.diff(self.offsets)
+        # Sentence s is in the steps of more than s sentences, n + 2 of them.
         return np.searchsorted(-sizes, -np.arange(1, sizes[0] + 1), side="right") - 2
 
     def steps(self) -> Iterator[tuple[slice, slice, slice]]:
@@ -90,10 +95,14 @@ class Lattice:
         if count >= self.words.shape[1]:
             return self
         value = self._best_through()
+        # (places, count), sorted below: the likeliest input by itself stays first, and
+        # comes first among sentences that score the same.
         kept = np.argpartition(-value, count - 1, axis=1)[:, :count]
         kept.sort(axis=1)
         before, after = kept[_before(self.offsets)], kept[self.offsets[1] :]
         size = self.words.shape[1]
+        # The place of scores[row, before, after] in one flat array, (rows, count,
+        # count).
         cell = (np.arange(len(after))[:, None] * size + before) * size
         cell = cell[:, :, None] + after[:, None, :]
         return Lattice(
@@ -105,6 +114,9 @@ class Lattice:
         )
 
     def _best_through(self) -> Singles:
+        # With e = ln P(y | w) and s = ln p(w | v), both of shape (places, K): F_t(w) =
+        # e_t(w) + max_v [F_{t-1}(v) + s_t(v, w)], and B_t(v) = max_w [s_{t+1}(v, w) +
+        # e_{t+1}(w) + B_{t+1}(w)].
         forward, backward = self.channel.copy(), np.zeros_like(self.channel)
         steps = list(self.steps())
         for now, before, row in steps:
@@ -119,6 +131,9 @@ class Lattice:
     def triples(self) -> Singles:
         """Score triples, ln p(w | u, v): places from the third step on, (K, K, K)."""
         second, third = self.offsets[1:3].tolist()
+        # Rows are places behind the first step. For w at `row`, v is at the row
+        # `before` less `second`, and u before that: pairs (u, v) have the shape (rows,
+        # K, K).
         row = np.arange(third, self.offsets[-1]) - second
         first = _before(self.offsets)
         before = first[row]
@@ -130,6 +145,8 @@ class Lattice:
         is_likely = np.isfinite(self.channel)
         ends = places[row] < self.tables.pairs
         ends &= is_likely[before][:, :, None] & is_likely[third:][:, None, :]
+        # ln p(w | u, v) is that of the back-off, ln gamma(u, v) + ln p(w | v), unless
+        # the triple was kept. Axes are (row, u, v, w).
         found = self.tables.pair_backoff[pairs][:, :, :, None] + scores[:, None, :, :]
         goes_on = self.tables.continues[pairs]
         place = np.flatnonzero(goes_on[:, :, :, None] & ends[:, None, :, :])

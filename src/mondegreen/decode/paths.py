@@ -66,11 +66,14 @@ def _steps(lattice: Lattice, triples: Singles) -> list[_Step]:
 
 def forward(lattice: Lattice, triples: Singles, combine: Combine) -> Singles:
     """The values of states, shape (places behind the first step, K, K)."""
+    # delta, with axes (row, v, w). It starts with the two first places of a sentence:
+    # e(v) + ln p(w | v) + e(w).
     states = np.empty_like(lattice.scores)
     for now, before, row, last, steps in _steps(lattice, triples):
         if last.start < 0:
             start = lattice.channel[before][:, :, None] + lattice.scores[row]
         else:
+            # Axes (row, u, v, w): the sum runs over u.
             start = combine(states[last][:, :, :, None] + steps, 1)
         states[row] = start + lattice.channel[now][:, None, :]
     return states
@@ -78,6 +81,8 @@ def forward(lattice: Lattice, triples: Singles, combine: Combine) -> Singles:
 
 def backward(lattice: Lattice, triples: Singles, combine: Combine) -> Singles:
     """What follows each state, shape (places behind the first step, K, K)."""
+    # beta_{t-1}(u, v) = sum_w [T_t(u, v, w) + e_t(w) + beta_t(v, w)], axes (row, u, v).
+    # A sentence that ends has 0 = ln 1 behind it.
     onward = np.zeros_like(lattice.scores)
     for now, _, row, last, steps in reversed(_steps(lattice, triples)[1:]):
         rest = lattice.channel[now][:, None, :] + onward[row]
@@ -89,6 +94,8 @@ def marginals(lattice: Lattice) -> Singles:
     """The posterior of every candidate, shape (places behind the first step, K)."""
     triples = lattice.triples()
     states = forward(lattice, triples, log_sum) + backward(lattice, triples, log_sum)
+    # delta + beta is ln P(v, w, y): the sum over v is that of w, up to the constant ln
+    # P(y) of the sentence, which the last line takes off.
     found = log_sum(states, 1)
     shares = np.exp(found - found.max(axis=1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
@@ -98,6 +105,7 @@ def likelihoods(lattice: Lattice) -> Singles:
     """The logarithm of the sum of all paths of each sentence, shape (sentences,)."""
     states = forward(lattice, lattice.triples(), log_sum)
     lengths = lattice.lengths
+    # The row of the last place of each sentence, its step n + 1.
     end = lattice.offsets[lengths + 1] + np.arange(len(lengths)) - lattice.offsets[1]
     return log_sum(states[end][:, :, 0], 1)  # its last place is the boundary
 
@@ -125,6 +133,8 @@ def path(lattice: Lattice, combine: Combine, choose: Choose) -> NDArray[np.int64
             continue
         v, w = earlier[:size], found[row]
         found[last] = v
+        # Given v and w, the state (u, v) before is worth delta_{t-1}(u, v) + T_t(u, v,
+        # w), a row over u for each sentence: e_t(w) is the same for all u.
         values = states[last][own, :, v] + steps[own, :, v, w]
         earlier[:size] = choose(values)
     return found

@@ -25,7 +25,9 @@ _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 
 STEP: Final = 1024
 """Scores are whole numbers of 1/1024 nat, so that sums of them are exact: every
-machine, and every order of sentences, finds the same best one."""
+machine, and every order of sentences, finds the same best one. A float32 holds whole
+numbers up to 2^24, so sums up to 16,384 nats: 160 for each of the 100 words that a
+sentence has at most."""
 
 
 def round_down(logs: NDArray[np.floating[Any]]) -> Singles:
@@ -48,6 +50,9 @@ class _Places:
         self.count, self._width = len(words), width
         self._starts, self._words = np.asarray(starts), np.asarray(words)
         self._size = self.count * _ROOM + 1
+        # One bit for the first `fine` bits of each hash. A key that is there has its
+        # bit set, so what is not seen is absent; what is seen may be absent all the
+        # same.
         fine = max(4, int(self.count * _SEEN - 1).bit_length())
         self._fine = np.uint64(64 - fine)
         self._table = np.full(self._size, self.count, dtype=np.int32)
@@ -60,6 +65,9 @@ class _Places:
         del seen
         waiting = np.arange(self.count, dtype=np.int32)
         slots = self._slots(hashes).astype(np.int32)
+        # All keys at once: each tries its slot, and goes on to the next if another has
+        # it. So no slot between the first one of a key and its own is ever empty, and a
+        # search may stop at an empty one.
         while len(waiting):
             free = self._table[slots] == self.count
             self._table[slots[free]] = waiting[free]  # of several, the last one
@@ -68,12 +76,15 @@ class _Places:
 
     def _slots(self, hashes: NDArray[np.uint64]) -> Indices:
         """Where to look first: as far along the table as a hash along its range."""
+        # size * h / 2^32 for the upper 32 bits h of a hash: evenly over 0 .. size - 1.
         slots = hashes >> np.uint64(32)
         slots *= np.uint64(self._size)
         slots >>= np.uint64(32)
         return slots.view(np.int64)
 
     def _hashes(self, rows: Integers, words: Integers) -> NDArray[np.uint64]:
+        # Products modulo 2^64: the factor is odd, so distinct keys have distinct
+        # hashes.
         keys = rows.astype(np.int64) * self._width + words
         found = keys.reshape(-1).view(np.uint64)
         found *= _FACTOR

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mondegreen.errors import InvalidParameterError, MissingColumnError, SourceError
+from mondegreen.errors import (
+    DecodeError,
+    InvalidParameterError,
+    MissingColumnError,
+    SourceError,
+)
+from mondegreen.io.base import missing_column
 from mondegreen.io.guess import Format, guess_format
 from mondegreen.io.open import open_source
 from mondegreen.io.stream import ByteStream
@@ -37,7 +43,7 @@ def read_field(
     MissingColumnError
         Where there is no such column.
     SourceError
-        Where a line is not a JSON object.
+        Where a line is not a JSON object, or not UTF-8.
     """
     chosen = format or guess_format(str(path))
     if str(path) == "-" or chosen not in ("csv", "tsv", "jsonl", "parquet"):
@@ -64,10 +70,29 @@ def _of_parquet(path: str | Path, name: str) -> Iterator[Any]:
 
 
 def _of_lines(path: str, name: str) -> Iterator[Any]:
+    keys: list[str] = []
+    is_there = False
+    for row, each in enumerate(_read_objects(path), start=1):
+        keys = keys or [*each]
+        value: Any = each
+        has_all = True
+        for part in name.split("."):
+            if not isinstance(value, dict):
+                raise SourceError(path, "not a JSON object", row=row)
+            has_all &= part in value
+            value = value.get(part)
+        is_there |= has_all
+        yield value
+    if keys and not is_there:  # a row may lack it; where all do, its name is wrong
+        raise missing_column(path, name, keys)
+
+
+def _read_objects(path: str) -> Iterator[dict[str, Any]]:
+    """Yield the object of each line."""
     stream = ByteStream(path, None)
     row = 0
     try:
-        for lines, _ in stream.lines():
+        for lines, broken in stream.lines():
             for line in lines:
                 if line.isspace():
                     continue
@@ -76,10 +101,10 @@ def _of_lines(path: str, name: str) -> Iterator[Any]:
                     found = json.loads(line)
                 except ValueError:
                     raise SourceError(path, "not valid JSON", row=row) from None
-                for part in name.split("."):
-                    if not isinstance(found, dict):
-                        raise SourceError(path, "not a JSON object", row=row)
-                    found = found.get(part)
+                if not isinstance(found, dict):
+                    raise SourceError(path, "not a JSON object", row=row)
                 yield found
+            if broken is not None:
+                raise DecodeError(path, row=row + 1, offset=broken)
     finally:
         stream.close()

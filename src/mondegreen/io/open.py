@@ -15,13 +15,9 @@ from mondegreen.io.base import (
     Request,
     id_in_text,
 )
-from mondegreen.io.csv import CsvSource
 from mondegreen.io.guess import Format, advice_on_name, guess_format
-from mondegreen.io.json_array import JsonSource
-from mondegreen.io.jsonl import JsonLinesSource
 from mondegreen.io.stream import ByteStream
 from mondegreen.io.target import Target, is_same_file
-from mondegreen.io.text import TextSource
 from mondegreen.settings import Structure
 
 
@@ -89,13 +85,21 @@ def _open_text(
     delimiter: str | None,
     structure: Structure,
 ) -> AbstractSource:
-    """Open a format of text."""
+    """Open a format of text; no other format is loaded."""
     if request.format == "txt":
+        from mondegreen.io.text import TextSource
+
         return TextSource(request, stream, is_guess, structure)
     if request.format == "json":
+        from mondegreen.io.json_array import JsonSource
+
         return JsonSource(request, stream, missing)
     if request.format == "jsonl":
+        from mondegreen.io.jsonl import JsonLinesSource
+
         return JsonLinesSource(request, stream, missing)
+    from mondegreen.io.csv import CsvSource
+
     return CsvSource(request, stream, delimiter)
 
 

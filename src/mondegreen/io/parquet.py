@@ -204,7 +204,9 @@ class ParquetSource(AbstractSource):
         """Refuse broken text: Arrow takes strings from Parquet without looking."""
         if not _is_valid(text):
             bad = next(i for i in range(len(text)) if not _is_valid(text.slice(i, 1)))
-            raise errors.DecodeError(self.name, row=self.rows_read + 1 + bad)
+            hint = "write the file again, with text in UTF-8"
+            row = self.rows_read + 1 + bad
+            raise errors.DecodeError(self.name, row=row, hint=hint)
 
 
 def _is_valid(text: pa.Array) -> bool:

@@ -36,6 +36,8 @@ def estimate(counts: Counts, least: int = 1) -> Tables:
     if not len(counts.keys):
         raise InvalidParameterError("counts", "no words", "those of some text")
     size, triples, times = counts.size, counts.keys, counts.counts
+    # Keys are u size^2 + v size + w, in order; contexts are pairs (u, v). `totals` is
+    # A.
     contexts, context = _group(triples // size)
     totals = np.asarray(np.bincount(context, times), float)
     pairs, raw, adjusted = _pairs(counts, contexts, totals)
@@ -44,6 +46,7 @@ def estimate(counts: Counts, least: int = 1) -> Tables:
     single = np.bincount(pairs % size, minlength=size)
     occurs = np.bincount(pairs % size, raw, minlength=size)
     often = occurs >= least
+    # p(w) = (a - D(a)) / A + (1 - the sum of these) / size.
     kept = np.where(often, single - compute_discount(single), 0.0) / single.sum()
     unigram = kept + (1 - kept.sum()) / size
 
@@ -53,6 +56,7 @@ def estimate(counts: Counts, least: int = 1) -> Tables:
     ]
     pairs, share = pairs[raw >= least], share[raw >= least]
     first, second = pairs // size, pairs % size
+    # gamma is what the shares of the kept pairs leave: each distribution sums to 1.
     gamma = 1 - np.bincount(first, share, minlength=size)
     pair = share + gamma[first] * unigram[second]
 

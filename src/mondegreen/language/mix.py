@@ -160,6 +160,8 @@ def _level(
     def sum_up(values: Floats) -> Floats:
         return np.asarray(np.bincount(owner, values, minlength=contexts), float)
 
+    # For each context (owner): p of the kept n-grams, and the mass `left` for all
+    # others, which each model spreads as gamma times the lower order.
     kept: Any = sum(s * score for s, score in zip(shares, scores, strict=True))
     left: Any = sum(
         share * gamma * np.maximum(1 - sum_up(below), _LEFT)
@@ -167,6 +169,8 @@ def _level(
     )
     total = sum_up(kept) + left
     kept, left = kept / total[owner], left / total
+    # gamma (1 - sum q) = left. Where p < gamma q an n-gram counts as gamma q, so that
+    # gamma (1 - sum q + sum of lifted q) = left + sum of lifted p.
     spread = np.maximum(1 - sum_up(mixed_lower), _LEFT)
     gamma, lifted = left / spread, np.zeros(len(kept), np.bool_)
     while True:  # Newton's method on a convex sum of lines, so it ends

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import MISSING, field, fields, replace
+from dataclasses import MISSING, Field, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
@@ -14,12 +15,13 @@ import numpy as np
 from mondegreen.arrays import Floats, Ids, LogProbs, Vectors
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.channel import Channel
+from mondegreen.plugins import remember_plugin
 from mondegreen.space.metric import METRICS, distances
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
 if TYPE_CHECKING:
+    from mondegreen.mechanisms.channel import Channel
     from mondegreen.mechanisms.laws.tree import TreeLaw
     from mondegreen.space.codes import Codes
 
@@ -411,6 +413,9 @@ class AbstractMechanism(ABC):
     def __init_subclass__(cls) -> None:
         if "is_private" not in vars(cls):
             cls.is_private = False
+        # Here, since a worker gets a class by pickle, and asks for no plug-in.
+        module = cls.__module__
+        remember_plugin(module, f"the mechanism {module}.{cls.__qualname__}")
 
     def __post_init__(self) -> None:
         """Refuse parameters that are out of the interval that they declare."""
@@ -419,12 +424,7 @@ class AbstractMechanism(ABC):
             value = getattr(self, declared.name)
             takes_none = "None" in str(declared.type)
             if within and not (value is None and takes_none):
-                # Floats are kept: 8, 8.0 and np.float32(8) must be one mechanism, with
-                # one digest, and calculate in double precision.
-                low, high = within
-                allowed = f"in {declared.metadata['range']}"
-                number = check_interval(declared.name, value, low, high, allowed)
-                object.__setattr__(self, declared.name, number)
+                object.__setattr__(self, declared.name, _check_number(declared, value))
 
     @abstractmethod
     def prepare(self, space: Space) -> State:
@@ -591,8 +591,9 @@ def parameter(
     range, unit, help : str
         What ``mondegreen mechanisms --json`` says about it.
     within : tuple of float, optional
-        The least and the largest number. Others are refused. Without it the mechanism
-        checks the field itself. None passes where the type has it.
+        The least and the largest number. Others are refused. A field of type ``int``
+        keeps an integer, any other one a float. Without it the mechanism checks the
+        field itself. None passes where the type has it.
 
     Returns
     -------
@@ -688,6 +689,27 @@ def check_interval(
     if not low <= number <= high:
         raise InvalidParameterError(name, value, allowed)
     return number
+
+
+def _check_number(declared: Field[Any], value: Any) -> float:
+    """Return the number that a field keeps; refuse one that is not within its ends."""
+    # One type is kept: 8, 8.0 and np.float32(8) must be one mechanism, with one digest,
+    # and calculate in double precision. A count stays a count.
+    low, high = declared.metadata["within"]
+    is_count = _is_count(declared.type)
+    allowed = f"{'an integer ' if is_count else ''}in {declared.metadata['range']}"
+    number = check_interval(declared.name, value, low, high, allowed)
+    if not is_count:
+        return number
+    if not number.is_integer():
+        raise InvalidParameterError(declared.name, value, allowed)
+    return int(value)
+
+
+def _is_count(annotation: object) -> bool:
+    """Whether an annotation, or the text of one, is that of integers alone."""
+    text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    return re.findall(r"\b(?:int|float|str|bool)\b", text) == ["int"]
 
 
 def check_ids(ids: Ids, vocab_size: int) -> None:

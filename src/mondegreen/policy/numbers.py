@@ -246,6 +246,8 @@ class Near:
         ratio = Fraction(math.exp(min(self.nats, 43.0)) * (1 - _MARGIN))
         reach = self.grid.cells - 1
         if ratio > 1 and reach * self.nats < 64:
+            # The smallest weight n = S_{J-1} of the far end that leaves no more to the
+            # center than rho allows: a larger n takes more from the center.
             last = bisect.bisect_left(
                 range(1, TOTAL), 1, key=lambda n: _is_enough(n, ratio, reach)
             )
@@ -262,6 +264,8 @@ class Near:
         table = np.empty((cells, cells), dtype=np.int64)
         for i in range(cells):
             for j in range(cells):
+                # S_k at the ends, where all beyond is clamped to; w_k = S_k - S_{k+1}
+                # inside.
                 off = abs(i - j)
                 is_end = j in (0, cells - 1)
                 inner = tails[0] - tails[1] if not off else 0
@@ -274,6 +278,8 @@ class Near:
     def certified(self) -> float:
         """The exact largest loss of two neighboring cells, in nats, rounded up."""
         rows = self.weights.astype(object)
+        # Rows i and i + 1, all outputs, both ways: cells further apart follow step by
+        # step.
         worst = Fraction(1)
         for one, other in pairwise(rows):
             for a, b in zip(one, other, strict=True):
@@ -448,6 +454,8 @@ def _tails_from(last: int, ratio: Fraction, reach: int) -> tuple[int, ...] | Non
 
     None where they come to more than there is.
     """
+    # w_{J-2} = floor((rho - 1) n), w_k = floor(rho w_{k+1}), S_k = w_k + S_{k+1}:
+    # `step` is w, `tails` are S, from the far end. At last S_0 = T - S_1.
     tails = [last]
     step = math.floor((ratio - 1) * last)
     for _ in range(reach - 1):
@@ -466,6 +474,8 @@ def _is_enough(last: int, ratio: Fraction, reach: int) -> bool:
 
 def _is_law(tails: tuple[int, ...], ratio: Fraction) -> bool:
     """Whether the center is within ``ratio`` of its neighbors, inside and at an end."""
+    # w_0 = S_0 - S_1 against w_1 = S_1 - S_2, and S_0 against S_1 at an end. All other
+    # neighbors have rho by construction (docs/proofs/numbers.md).
     center = tails[0] - tails[1]
     beside = tails[1] - (tails[2] if len(tails) > 2 else 0)
     return tails[0] <= ratio * tails[1] and center <= ratio * beside

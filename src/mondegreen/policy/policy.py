@@ -25,7 +25,6 @@ from mondegreen.files import read_bytes
 from mondegreen.policy.alphabet import Alphabet
 from mondegreen.policy.lexicon import Kind, Lexicon, load_lexicon
 from mondegreen.policy.numbers import Grid, Near
-from mondegreen.policy.policy_file import LARGEST, read_policy_file
 from mondegreen.policy.shapes import SHAPES
 from mondegreen.sampling.integers import draw_uniform
 from mondegreen.settings import Numbers, Settings, is_policy_path
@@ -385,7 +384,7 @@ def load_policy(
 
     With ``path``, that of a policy file, whose SHA-256 is the ``name``.
     """
-    lexicon = load_lexicon() if path is None else read_policy_file(path)
+    lexicon = load_lexicon() if path is None else _read_file(path)
     if path is not None and lexicon.digest != name:
         raise SourceError(path, "the file was changed while it was read")
     return Policy(
@@ -401,6 +400,12 @@ def load_policy(
     )
 
 
+def _read_file(path: str) -> Lexicon:
+    from mondegreen.policy.policy_file import read_policy_file  # rarely needed
+
+    return read_policy_file(path)
+
+
 def find_policy(settings: Settings) -> Policy | None:
     """Make the policy that resolved settings name; None where every word is sensitive.
 
@@ -414,6 +419,8 @@ def find_policy(settings: Settings) -> Policy | None:
     name, path = str(settings.policy), None
     if is_policy_path(name):
         path = str(Path(name).absolute())  # a change of folder must not change the file
+        from mondegreen.policy.policy_file import LARGEST
+
         name = hashlib.sha256(read_bytes(path, LARGEST + 1)).hexdigest()
     return load_policy(
         name,
@@ -451,6 +458,7 @@ def _pool(kind: str, form: str) -> list[Kind]:
 
 def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[str]]:
     """Merge lists that are too short: first of similar classes, then of one form."""
+    # Each step moves whole lists, so each word stays in exactly one group.
     found = dict(lists)
     for pool in _SIMILAR:
         for form in sorted({form for kind, form in found if kind in pool}):

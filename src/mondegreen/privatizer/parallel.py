@@ -10,18 +10,17 @@ import queue
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
-from pathlib import Path
 from typing import Any, Final, final
 
 import pyarrow as pa
 
-from mondegreen.errors import ConfigurationError, MondegreenError
+from mondegreen.errors import ConfigurationError, MondegreenError, PluginError
+from mondegreen.plugins import blame
 from mondegreen.privatizer.arrow import Counts, logical_names
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
@@ -272,12 +271,11 @@ def _guard(work: Callable[..., Any], *arguments: Any) -> Any:
     except MondegreenError as error:
         return error
     except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        return MondegreenError(
-            f"this is a bug: {type(error).__name__} in {where.name}, "
-            f"{Path(where.filename).name}:{where.lineno}, in a worker process; its "
-            "batch was not released. --jobs 1 with MONDEGREEN_DEBUG=1 shows all of it, "
-            "which may include private text."
+        problem, is_of_plugin = blame(error)
+        failure = PluginError if is_of_plugin else MondegreenError
+        return failure(
+            f"{problem}, in a worker process; its batch was not released. --jobs 1 "
+            "with MONDEGREEN_DEBUG=1 shows all of it, which may include private text."
         )
 
 

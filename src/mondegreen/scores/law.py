@@ -216,6 +216,8 @@ class _Columns:
         self.squares = np.zeros(vocab_size)
 
     def add(self, weights: Floats, law: Floats, squared: Floats) -> None:
+        # Of each output y, shape (V,): sum_w pi_w P(y | w) = P(y), sum_w (pi_w P(y |
+        # w))^2, and max_w pi_w P(y | w).
         self.total += weights @ law
         self.squares += weights**2 @ squared
         if (weights == weights[0]).all():  # one pass over the rows less
@@ -266,6 +268,8 @@ class _Table:
         if self.state.has_zeros:
             possible = np.count_nonzero(law, axis=1)
         mean_log = np.einsum("ij,ij->i", law, logs)
+        # Of orders 0, 1, 2 and infinity: the size of the support, -sum P ln P, -ln sum
+        # P^2 and -ln max P. Rounding must take none of them below 0.
         self.entropies[0.0][ids] = np.log(possible)
         self.entropies[1.0][ids] = np.maximum(-mean_log, 0.0)
         self.entropies[2.0][ids] = -np.log(np.minimum(squared.sum(axis=1), 1.0))
@@ -309,6 +313,9 @@ class _Table:
         prior, found = self.priors[name], self.columns[name]
         loss = float(prior @ self.distance) if self.has_distances else None
         total, shares = found.total, np.zeros(self.vocab_size)
+        # Bayes risk: sum_y [P(y) - max_w pi_w P(y | w)]. An attacker who draws his
+        # guess from the posterior is right with chance sum_y sum_w (pi_w P(y | w))^2 /
+        # P(y).
         np.divide(found.squares, total, out=shares, where=total > 0)
         return Risk(
             prior_risk=float(1 - prior.max()),
@@ -323,6 +330,8 @@ def _support(law: Floats, rising: Floats, eta: float) -> int:
     """Find S_w of one row from its probabilities, rounded and in rising order."""
     if eta:
         allowed = eta * rising.sum()
+        # Rounding to float32 moves a sum by a share: where both ends give one count, so
+        # does the sum in float64.
         low = _count_within(rising, allowed * (1 - _ROUNDING))
         if low == _count_within(rising, allowed * (1 + _ROUNDING)):
             return len(law) - low

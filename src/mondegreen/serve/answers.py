@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-import traceback
 from collections.abc import Mapping
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any, Final, Literal, final
 
 from starlette.exceptions import HTTPException
@@ -15,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from mondegreen.errors import MondegreenError, OutOfVocabularyError
+from mondegreen.plugins import blame
 from mondegreen.prompts.conversations import UnknownConversationError
 from mondegreen.prompts.rules import RefusedRequestError
 
@@ -91,9 +90,7 @@ def find_refusal(error: Exception) -> Refused:
 
 def _bug(error: Exception) -> Refused:
     """Log where an error is, but not what it says: that may quote a text."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f"{frames[-1].name}, {Path(frames[-1].filename).name}:{frames[-1].lineno}"
-    LOG.error("this is a bug: %s in %s; 500", type(error).__name__, where)
+    LOG.error("%s; 500", blame(error)[0])
     return Refused(500, "bug", "An internal error occurred. Nothing was released.")
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Request, Response
 
 from mondegreen.errors import MondegreenError
+from mondegreen.plugins import blame
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.rules import RefusedRequestError
 from mondegreen.prompts.shown import private_inputs
@@ -52,7 +53,7 @@ def add_guardrail(app: FastAPI, prompts: PromptBatcher) -> None:
         except MondegreenError as error:
             made = _block(str(error))
         except Exception as error:  # its message may quote a text
-            _LOG.error("this is a bug: %s in the guardrail", type(error).__name__)
+            _LOG.error("%s, in the guardrail", blame(error)[0])
             made = _block("the request could not be privatized")
         return Response(json.dumps(made), media_type="application/json")
 

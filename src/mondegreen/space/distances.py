@@ -47,6 +47,7 @@ class Distances:
         (points, squares), (others, other_squares) = self._at(left), self._at(right)
         if not self._is_euclidean:
             return distances(self.space.metric, points, others)
+        # |x|^2 - 2 x . y + |y|^2, shape (left, right).
         table: Floats = points @ others.T
         table *= -2
         table += squares[:, None]

@@ -172,6 +172,12 @@ class _Groups:
     def _gains(self, first: int, second: int) -> Floats:
         """What swapping each pair gains, shape (points of first, of second)."""
         mine, theirs = self.members[first], self.members[second]
+        # A group with the plain sum A and the weighted sum B keeps B . A / n. If y
+        # takes the place of x, with f = w_y y - w_x x, that grows by [B . (y - x) + A .
+        # f + f . (y - x)] / n. The last product is w_x |x|^2 + w_y |y|^2 - (w_x + w_y)
+        # x . y: `alone`, the same for both groups. `there - here` is the rest, of y
+        # less of x, and the other way round in the second group. All have the shape
+        # (mine, theirs).
         both = self.worth.weights[mine][:, None] + self.worth.weights[theirs]
         cross = both * (self.points[mine] @ self.points[theirs].T)
         alone = self.squares[mine][:, None] + self.squares[theirs] - cross
@@ -191,10 +197,12 @@ class _Groups:
         worth = self.worth
         inside, coming = worth.frequencies[mine], worth.frequencies[theirs]
         order = np.argsort(-inside, kind="stable")
+        # The largest frequency of the group without each of its points, (mine,).
         most = np.full(len(inside), inside[order[0]])
         most[order[0]] = inside[order[1]] if len(inside) > 1 else 0.0
         largest = np.maximum(most[:, None], coming)
         total = inside.sum() - inside[:, None] + coming
+        # The wall, 0 where no point has more than the share `cap`: now, and after.
         before = max(0.0, inside[order[0]] - worth.cap * inside.sum())
         after = np.maximum(0.0, largest - worth.cap * total)
         saved: Floats = worth.price * (inside[order[0]] - largest)
@@ -226,6 +234,7 @@ def _halve(points: Points, count: int) -> Labels:
             labels[mine] = offset
             continue
         centred = points[mine] - points[mine].mean(axis=0)
+        # Power iteration on the covariance, from the farthest point: no random start.
         axis = centred[np.argmax((centred**2).sum(axis=1))].astype(np.float64)
         for _ in range(_POWER_STEPS):
             axis = centred.T @ (centred @ axis)
@@ -256,6 +265,9 @@ def _assign(points: Points, middles: Points, sizes: Labels) -> Labels:
         order = placed[np.lexsort((cost[placed], labels[placed]))]
         row = labels[order]
         rank = np.arange(len(row)) - np.searchsorted(row, row)
+        # Each round a point asks the next group of its list, and never one again, so
+        # this ends. Where lists suffice no point and group prefer each other to what
+        # they have: the assignment is stable.
         refused = order[rank >= sizes[row]]
         labels[refused] = -1
         free = refused[asked[refused] < choices.shape[1]]
@@ -299,6 +311,8 @@ def _exchange(points: Points, labels: Labels, count: int) -> int:
         sizes = [len(members[other]) for other in around]
         mine = np.concatenate([members[other] for other in around])
         table = _costs(points[mine], middles[around])
+        # A column for each place in a group: sizes stay, and as all points may stay
+        # too, the optimum costs no more than now.
         _, columns = linear_sum_assignment(np.repeat(table, sizes, axis=1))
         place = np.repeat(around, sizes)[columns]
         moved += int((place != np.repeat(around, sizes)).sum())

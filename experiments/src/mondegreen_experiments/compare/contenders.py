@@ -13,6 +13,7 @@ from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.mechanisms import mechanism_class, register
+from mondegreen.plugins import remember_plugin
 from mondegreen.settings import DEFAULT_MECHANISM, Settings
 from mondegreen_experiments.choices import digest_of
 
@@ -141,6 +142,7 @@ def registered_name(name: str) -> str:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
+    remember_plugin(module, f"the mechanism {name}")
     try:
         loaded = importlib.import_module(module)
     except ModuleNotFoundError as error:

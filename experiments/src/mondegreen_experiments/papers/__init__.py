@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from mondegreen.errors import ConfigurationError, UnknownNameError
+from mondegreen.plugins import remember_plugin
 from mondegreen_experiments.recipe import Recipe
 
 NAMES: Final = (
@@ -80,6 +81,7 @@ def _of_file(path: Path) -> Recipe:
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)
+    remember_plugin(path.stem, f"the recipe of {path}")
     module = importlib.import_module(path.stem)
     if Path(str(module.__file__)).resolve() != path.resolve():
         taken = f"{path.stem} is a module already; give the file another name"
@@ -97,6 +99,8 @@ def _installed() -> Collection[EntryPoint]:
 
 
 def _load(entry: EntryPoint) -> Recipe:
+    package = entry.dist.name if entry.dist else entry.module
+    remember_plugin(entry.module, f"the recipe {entry.name!r} of {package}")
     found = entry.load()
     if not isinstance(found, Recipe) or found.name != entry.name:
         problem = f"{entry.value} is no recipe of that name"

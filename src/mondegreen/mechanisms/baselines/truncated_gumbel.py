@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from scipy.special import gammaln, lambertw, logsumexp
 
 from mondegreen.arrays import Floats, Ids, LogProbs, slices
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
@@ -219,6 +218,8 @@ class TruncatedGumbelState(base.State):
 
 def gumbel_scale(epsilon: float, count: int, closest: float, diameter: float) -> float:
     r""":math:`b`, in units of distance; epsilon must be large enough."""
+    from scipy.special import lambertw  # not at the top: mechanisms are listed without
+
     alpha = (epsilon - 2 * (1 + math.log(count)) / closest) / 3
     rate = min(float(lambertw(2 * alpha * diameter).real), math.log(alpha * closest))
     return 2 * diameter / rate
@@ -226,6 +227,8 @@ def gumbel_scale(epsilon: float, count: int, closest: float, diameter: float) ->
 
 def log_poisson(count: int) -> Floats:
     r"""Log-probabilities of :math:`k = 1..m`, Poisson of mean :math:`\ln m`."""
+    from scipy.special import gammaln, logsumexp
+
     if count == 1:
         return np.zeros(1)
     k = np.arange(1, count + 1)
@@ -250,6 +253,8 @@ def log_law(distances: Floats, bound: float, scale: float) -> Floats:
     between them Gauss-Legendre quadrature of 8 points, on pieces short against
     :math:`b` and :math:`\Delta / m`. All in logarithms: no small probability is lost.
     """
+    from scipy.special import logsumexp
+
     nodes, weights = _nodes(distances, bound, scale)
     x = nodes[:, None] - distances  # noise with which word j arrives at t
     begun = x > -bound

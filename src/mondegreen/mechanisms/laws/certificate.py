@@ -113,11 +113,14 @@ def _least(law: IntegerLaw, gaps: Floats, some: Ids) -> float:
 
     ``gaps`` are their distances to all inputs.
     """
+    # (asked, V): ln P(y | w) = -c d_g(w, y) - ln Z_w; the last row is the unknown word.
     log = -law.rate * gaps[:, :-1]
     log -= np.log(np.exp(log).sum(axis=1, keepdims=True))
     ratios = log[-1] - log[:-1]
+    # Both orders of the pair, each at the output where it is largest.
     of_unknown = np.maximum(ratios.max(axis=1), -ratios.min(axis=1))
     among = log[:-1][:, some[:-1]]  # ln P(w' | w)
+    # ln P(w' | w') - ln P(w' | w): no output separates two words better than w'.
     losses = np.column_stack([among.diagonal() - among, of_unknown])
     apart = gaps[:-1][:, some]
     per_unit = np.zeros_like(losses)
@@ -134,6 +137,8 @@ def log_normalisers(
     adding = threading.Lock()
     # Laws of one rate share their exponentials, each cut at a higher floor than the
     # one before.
+    # As exp falls, e^{-c min(d, g)} = max(e^{-c d}, e^{-c g}); and max(max(x, a), b) is
+    # max(x, b) where a <= b. So one array serves all cutoffs, the largest first.
     order = sorted(range(len(laws)), key=lambda k: (laws[k].rate, -laws[k].cutoff))
     rates = [
         (rate, [(k, np.exp(-rate * laws[k].cutoff)) for k in group])
@@ -151,6 +156,9 @@ def log_normalisers(
                 np.exp(weights, out=weights)
                 for k, floor in floors:
                     np.maximum(weights, floor, out=weights)
+                    # Rows sum over outputs, so without the column of the unknown word.
+                    # Above the diagonal a tile stands for its mirror image too: there
+                    # rows are words, so columns sum over outputs as they are.
                     row_sums[k, stripe] = weights[:, : outputs - j].sum(axis=1)
                     if i != j:
                         column_sums[k] += weights.sum(axis=0)
@@ -205,6 +213,11 @@ class _Largest:
             for k, law in enumerate(laws):
                 left = self.log_sums[k, i : i + len(table)]
                 right = self.log_sums[k, j : j + table.shape[1]]
+                # |ln Z_w - ln Z_w'| + charge is at most what the extremes of ln Z in
+                # these columns allow, and d_g at least that of the nearest word: no
+                # pair of the row has more than `limit`. Another thread may raise
+                # `values` meanwhile: then a row is computed in vain, and none is
+                # missed.
                 most = np.maximum(right.max() - left, left - right.min()) + charges[k]
                 limit = most / np.minimum(nearest, law.cutoff)
                 rows = apart[limit[apart] > self.values[k]]
@@ -213,12 +226,14 @@ class _Largest:
                     gaps = table[some]
                     slopes = np.abs(left[some, None] - right)
                     slopes += charges[k]
+                    # Pairs at one point have an infinite gap here, and so a slope of 0.
                     cut = np.minimum(gaps, law.cutoff)
                     slopes /= np.where(gaps < np.inf, cut, np.inf)
                     self.raise_to(k, float(slopes.max()))
 
         tiles.each(work, progress)
         rates = np.array([law.rate for law in laws])
+        # c + max |ln Z_w - ln Z_w'| / d_g, with d_g too large by a share at most.
         self.values = rates + self.values * (1 + tiles.relative_error)
 
     def with_unknown(self) -> None:
@@ -233,11 +248,14 @@ class _Largest:
         gaps = tiles.between(unknown, words)[0]
         words = words[np.argsort(gaps, kind="stable")]  # as outputs, the nearest first
         gaps = gaps[words]
+        # (laws, V): ln Z_w - ln Z_u.
         rises = self.log_sums[:, words] - self.log_sums[:, -1:]
         pairs = [_UnknownPairs(self, k, gaps, rises[k]) for k in range(len(laws))]
         for pair in pairs:
             self.raise_to(pair.k, pair.at_the_word())
         everything = np.arange(len(words))
+        # (laws, V). No word has a larger loss than its limit, so what is left out of
+        # `order`, and of blocks below, cannot raise a certificate.
         limits = np.stack([pair.limits(everything) for pair in pairs])
         room = (limits - self.values[:, None]).max(axis=0)
         order = np.argsort(-room, kind="stable")[: np.count_nonzero(room > 0)]
@@ -252,6 +270,7 @@ class _Largest:
             best = np.full((len(laws), len(block)), -np.inf)
             for start in range(0, stop, _BLOCK):
                 columns = slice(start, start + _BLOCK)
+                # d_g(w, y) - d_g(u, y), shape (words of the block, outputs).
                 table = tiles.between(words[block], words[columns])
                 for pair in some:
                     nearer = np.minimum(table, pair.law.cutoff) - pair.gaps[columns]
@@ -279,6 +298,7 @@ class _UnknownPairs:
 
     def at_the_word(self) -> float:
         """The largest loss where the output is the word itself."""
+        # ln P(w | w) - ln P(w | u) = c d_g(u, w) + ln Z_u - ln Z_w.
         return float(self._per_unit(self.gaps, -self.rises, self.gaps).max())
 
     def limits(
@@ -288,6 +308,8 @@ class _UnknownPairs:
 
         By the triangle inequality none is nearer by more than the distance of the pair.
         """
+        # c (d_g(w, y) - d_g(u, y)) + ln Z_w - ln Z_u; two distances, each off by
+        # `error`.
         gaps = self.gaps[block]
         most = np.minimum(nearer, gaps) + 2 * self.error
         return self._per_unit(most, self.rises[block], gaps)
@@ -297,6 +319,8 @@ class _UnknownPairs:
 
         An output y is nearer to it than to a word by at most g - d(u, y).
         """
+        # More than `known` needs d_g(w, y) - d_g(u, y) > loss / c - 2 e = least, and
+        # the left side is at most g - d(u, y): so d(u, y) < g - least.
         loss = known / self.share * self.gaps[block] - self.rises[block] - self.charge
         least = float(loss.min()) / self.law.rate - 2 * self.error
         # Beyond the cutoff all outputs are as far as one another.
@@ -328,6 +352,7 @@ def _discrete(law: IntegerLaw, progress: Progress, *, step: int = 1) -> float:
     Memory: two integers a word for each of the threads, and a block of laws each.
     """
     size = law.space.vocab_size
+    # From the unknown word, id V, down: it is always among them.
     asked = range(size, -1, -step)[::-1]
     most = np.zeros(size, dtype=np.int64)
     least = np.full(size, np.iinfo(np.int64).max)
@@ -345,5 +370,7 @@ def _discrete(law: IntegerLaw, progress: Progress, *, step: int = 1) -> float:
         np.minimum(least, below, out=least)
     if (least == 0).any():
         return math.inf
+    # Integers become floats and are divided: three roundings of 2^-53 each, which the
+    # margin outweighs. The maximum of ln max - ln min is ln of the largest quotient.
     ratios = most.astype(np.float64) / least
     return math.log(float(ratios.max())) * (1 + _LOG_MARGIN) + _LOG_MARGIN

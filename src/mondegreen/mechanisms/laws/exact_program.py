@@ -49,17 +49,25 @@ def minimize_on_simplex(costs: Sequence[Fraction], rows: _Integers) -> Point:
     >>> minimize_on_simplex([Fraction(0), Fraction(1)], rows)
     (Fraction(1, 4), Fraction(3, 4))
     """
+    # Of one row only its direction counts, so rows are compared by (A p)_i / max |A_i|.
     scales = np.array([max(map(abs, row)) or 1 for row in rows.tolist()], dtype=object)
     chosen: list[int] = []
     while True:
+        # The best point for some of the rows. If it satisfies all of them it is the
+        # best for all. Else the worst one joins: it is new, since the point satisfies
+        # those that were chosen exactly. So this ends after at most m rounds.
         point = _pivot(costs, rows[chosen])
         if not len(rows):
             return point
         whole = _clear_denominators(point)
         above = rows @ np.array(whole, dtype=object)
         # Quotients of integers are rounded correctly, so the order is the same
-        # everywhere. A quotient that is rounded to 0 must not end the search.
-        excess = [(above[i] / scales[i], above[i] > 0) for i in range(len(rows))]
+        # everywhere. A quotient that is rounded to 0 must not end the search. None is
+        # above 1 after the shift, however large the denominators of the point are.
+        bits = sum(whole).bit_length()
+        excess = [
+            (above[i] / (scales[i] << bits), above[i] > 0) for i in range(len(rows))
+        ]
         worst = max(range(len(rows)), key=lambda i: (excess[i][1], excess[i][0]))
         if above[worst] <= 0:
             return point
@@ -79,11 +87,15 @@ def _pivot(costs: Sequence[Fraction], rows: _Integers) -> Point:
     ``table[i][j]`` times the nonbasic variable ``nonbasic[j]``.
     """
     last = len(costs) - 1
+    # With p_last = 1 - (sum of the others), the slack -(A p)_i of a row is -A_i,last +
+    # sum_j (A_i,last - A_ij) p_j. At the last corner all p_j are 0, and it is -A_i,last
+    # >= 0: a start that satisfies all rows.
     slacks = [
         [Fraction(row[last] - value) for value in row[:last]] + [Fraction(-row[last])]
         for row in rows.tolist()
     ]
     table = [[*[Fraction(-1)] * last, Fraction(1)], *slacks]  # p_last, then slacks
+    # c^T p = c_last + sum_j (c_j - c_last) p_j.
     cost = [value - costs[last] for value in costs[:last]]
     basic = [last, *range(last + 1, last + 1 + len(slacks))]
     nonbasic = list(range(last))
@@ -91,6 +103,8 @@ def _pivot(costs: Sequence[Fraction], rows: _Integers) -> Point:
         falling = [j for j, value in enumerate(cost) if value < 0]
         if not falling:
             return _read_point(len(costs), table, basic)
+        # Bland: of the variables that lower the cost the one of the lowest number, and
+        # of those that first fall to 0 as it rises, likewise.
         enter = min(falling, key=nonbasic.__getitem__)
         limits = [
             (-row[-1] / row[enter], basic[i], i)
@@ -108,6 +122,7 @@ def _exchange(
 ) -> None:
     """Make a nonbasic variable basic, and the other way round, in place."""
     old = table[leave]
+    # old[-1] + sum_j old[j] x_j = x_leave, solved for x_enter; then put into all rows.
     factor = -1 / old[enter]
     new = [value * factor for value in old]
     new[enter] = -factor

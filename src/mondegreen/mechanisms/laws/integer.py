@@ -106,9 +106,12 @@ class IntegerLaw:
             return False
         if cutoff > geometry.mean:
             return True
+        # At the median of the nearest distances half of the words list themselves
+        # alone.
         if cutoff <= geometry.nearest or not scan.is_exact:
             return False
         points = np.unique(self.space.canonical)
+        # Every ceil(n / 64)-th point: at most 64 of them.
         some = points[:: -(-len(points) // _ASKED)]
         listed = [len(near) for near, _ in scan.near(some, cutoff)]
         return sum(listed) > _MOST_LISTED * len(listed)
@@ -133,6 +136,8 @@ class IntegerLaw:
 
     def row(self, point: int, words: Ids, scores: Floats) -> Row:
         """Quantise the law of one input from the words below the cutoff."""
+        # N(y) = floor(s f) + floor(s x(y)) with f = e^{-c g}, x(y) = max(e^{-c d} - f,
+        # 0) for the listed words, shape (listed,), and x = 0 for all others.
         floor = math.exp(-self.rate * self.cutoff)
         if len(words):
             # A word a rounding error within the cutoff must weigh the floor at least.
@@ -181,6 +186,8 @@ class BlockLaws:
         space = law.space
         self._law, self._space, self._scan = law, space, scan
         self._least = math.exp(-law.rate * law.cutoff)
+        # V / B sums are kept and B weights are made again: B near sqrt(V) is the least
+        # of both. A power of two, so that products have shapes that are quick.
         self.size = 1 << max(8, round(math.log2(space.vocab_size) / 2))
         columns = space.vocab_size + (law.factors is not None)
         self.blocks = -(-columns // self.size)
@@ -199,6 +206,8 @@ class BlockLaws:
         size = rows_within(_TABLE_BYTES, self._width)
         for some in slices(len(points), size):
             block = np.array(points[some], dtype=np.int32)
+            # (inputs, columns): squared distances, which `_row` turns into weights in
+            # place.
             table = np.empty((len(block), self._width))
             queries = self._scan.queries(block)
             for part in slices(self._width, _CHUNK_WORDS):
@@ -218,6 +227,8 @@ class BlockLaws:
         for part in slices(len(points), _SLAB_ROWS):
             block = np.array(points[part], dtype=np.int32)
             spans = bounds[part]
+            # For each draw of these inputs: the row of its input in `block`, and its
+            # place in `draws` and `out`. Both have the shape (draws of the slab,).
             inputs = np.repeat(np.arange(len(block)), [b - a for a, b in spans])
             places = np.concatenate([np.arange(a, b) for a, b in spans])
             stacked = np.stack(list(block_cdfs[part]))
@@ -235,6 +246,7 @@ class BlockLaws:
         points = np.unique(self._space.canonical)
         probes = points[:: max(1, len(points) // _PROBES)]
         rows = [row for _, row in self.rows(probes.tolist())]
+        # (probes, columns): the weights above the floors, whole.
         above = np.diff([row.cumulative for row in rows], prepend=0)
         block_cdfs = np.stack([row.block_cdf for row in rows])  # type: ignore[misc]
         queries = self._scan.queries(probes)
@@ -247,6 +259,7 @@ class BlockLaws:
     def _floors(self, block_cdfs: Weights) -> EqualFloors | OwnFloors:
         if self._law.floors is not None:
             return self._law.floors
+        # floor(s f) for each input, shape (inputs,), from the very bits of s.
         scales = block_cdfs[:, 0].view(np.float64)
         floor = (scales * self._least).astype(np.int64)
         return EqualFloors(floor, self._space.vocab_size)
@@ -255,26 +268,34 @@ class BlockLaws:
         """Quantise one law from squared distances, which are consumed."""
         excess, scale = self._excess(squares), 1.0
         if self._factors is None:
+            # s = 2^62 / (V f + sum x) (1 - 2^-46). The last factor leaves 2^16, more
+            # than a sum in floats is off, so the remainder below is never negative.
             total = self._space.vocab_size * self._least + float(excess.sum())
             scale = TOTAL / total * SHRINK
             excess *= scale
         else:
+            # s = 1, and the factors are T' mu_y: floor(T' mu_y x(y)).
             excess *= self._factors
         weights = excess.astype(np.int64)
         top = int(weights.argmax())
         block_cdf = np.zeros(self.stride, dtype=np.int64)
         block_cdf[:1].view(np.float64)[0] = scale
         floors = self._floors(block_cdf[None])
+        # Python integers: exact. The largest weight is at least the average, so there
+        # the remainder moves a log-ratio least.
         remainder = TOTAL - int(floors.total[0]) - int(weights.sum())
         self._law.check_remainder(remainder)
         weights[top] += remainder
         block_cdf[1:_HEAD] = top, remainder
         cumulative = np.cumsum(weights)
+        # (blocks,): the running sum at the last word of each block.
         block_cdf[_HEAD:] = cumulative[self.size - 1 :: self.size]
         return Row(floors, self._words, cumulative, block_cdf)
 
     def _excess(self, squares: Floats) -> Floats:
         """Turn squared distances into weights above the floor, in place."""
+        # x = max(e^{-c d} - e^{-c g}, 0), with d the root of a square that rounding may
+        # have taken below 0. Beyond g, and where the square is infinite, x is 0.
         np.maximum(squares, 0.0, out=squares)
         np.sqrt(squares, out=squares)
         squares *= -self._law.rate
@@ -313,6 +334,9 @@ class BlockLaws:
         self, block: Ids, block_cdfs: Weights, inputs: NDArray[np.intp], draws: Weights
     ) -> Ids:
         """The words of draws for inputs with these block cdfs."""
+        # An integer i below the sum of the floors, F, belongs to the word that owns it
+        # among the floors. Any other one belongs to the first word whose running sum of
+        # x passes i - F: first its block, then the word in that block.
         floors, sums = self._floors(block_cdfs), block_cdfs[:, _HEAD:]
         excess = draws - np.broadcast_to(floors.total, len(block))[inputs]
         out = np.zeros(len(draws), dtype=np.int32)
@@ -320,6 +344,7 @@ class BlockLaws:
         out[common] = floors.words(draws[common], inputs[common])
         listed = np.flatnonzero(excess >= 0)
         hit = _passed(sums, inputs[listed], excess[listed])
+        # The draws of block k are `order[ends[k] : ends[k + 1]]`.
         order = np.argsort(hit, kind="stable")
         ends = np.searchsorted(hit[order], np.arange(self.blocks + 1))
         queries = self._scan.queries(block)
@@ -329,6 +354,8 @@ class BlockLaws:
             weights = self._weights(block[rows], queries[rows], block_cdfs[rows], k)
             before = sums[rows, k - 1] if k else np.zeros(len(rows), dtype=np.int64)
             cumulative = np.cumsum(weights, axis=1)
+            # The same sum as when the law was made whole: else two intervals of one law
+            # could overlap, and the draw would follow no law at all.
             if (cumulative[:, -1] != sums[rows, k] - before).any():
                 raise MondegreenError(
                     "this machine computed two different laws for one setting; "
@@ -343,5 +370,7 @@ def _passed(ends: Weights, rows: NDArray[np.intp], draws: Weights) -> NDArray[np
     """How many of the running sums in its row each draw has passed."""
     found = np.empty(len(draws), dtype=np.intp)
     for some in slices(len(draws), _SLAB_DRAWS):
+        # A word owns the integers from the sum before it up to below its own sum, so a
+        # draw has passed each sum that is at most itself. (slab, sums) at a time.
         found[some] = (ends[rows[some]] <= draws[some, None]).sum(axis=1)
     return found

@@ -88,6 +88,8 @@ class Row:
 
     def outputs(self, draws: Weights) -> Ids:
         """Turn integers uniform on ``0 .. 2**62 - 1`` into words, exactly."""
+        # A draw i below the floors' sum F, here 2^62 less all excess, is decided by the
+        # floors. Any other belongs to the first word whose running sum passes i - F.
         excess = draws - (TOTAL - int(self.cumulative[-1]))  # less all floors
         out: Ids = self.words[self.cumulative.searchsorted(excess, side="right")]
         if excess.min() < 0:  # seldom, where words beyond the cutoff weigh little

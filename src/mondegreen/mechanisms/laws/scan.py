@@ -74,12 +74,16 @@ class EuclideanScan:
         self.is_exact = self._step > 0
         # Words as (y, |y|^2, 1): with (-2x, 1, |x|^2) the product is |x - y|^2.
         self._words = np.ones((space.vocab_size, space.dim + 2), dtype=np.float32)
+        # Coordinates fit into float32 exactly; squares do not, so they are kept in
+        # both.
         self._norms = np.empty(space.vocab_size)
         for part in _parts(space):
             wide = _round(space.vectors[part].astype(np.float64), self._step)
             self._words[part, :-2] = wide
             self._norms[part] = np.einsum("ij,ij->i", wide, wide)
         self._words[:, -2] = self._norms
+        # L, the largest squared norm; sigma = 8 (n + 8) u L bounds the error of a
+        # squared distance for u = 2^-53 (docs/proofs/integer-weights.md, step 2).
         largest = max(float(self._norms.max()), float(space.unknown @ space.unknown))
         # Rounding of a squared distance by its three terms, in double precision.
         self._slack = 8.0 * (space.dim + 8) * 2.0**-53 * largest
@@ -94,7 +98,10 @@ class EuclideanScan:
         ``closest`` is the smallest positive distance.
         """
         if self.is_exact:
+            # What rounding coordinates moves; the last is for the square root.
             return _grid_error(self._space, self._step) + 2.0**-52 * cutoff
+        # |d~ - d| <= sigma / (d~ + d), where d~ + d is at least `closest`, and at least
+        # |d~ - d| itself.
         error = math.sqrt(self._slack)
         return min(error, self._slack / closest) if closest else error
 
@@ -118,6 +125,7 @@ class EuclideanScan:
         In double precision; 0 exactly for words at the very point of an input.
         ``queries`` are those of the block.
         """
+        # (words, n + 2), with squares as they are in double precision.
         wide = self._words[words].astype(np.float64)
         wide[:, -2] = self._norms[words]
         np.matmul(queries, wide.T, out=out)
@@ -149,6 +157,8 @@ class EuclideanScan:
             everything = np.arange(count, dtype=np.int32)
             yield from ((everything, row) for row in self._to_all(block, queries))
             return
+        # (rows, V). A rough square is off by at most the slack, so no word nearer than
+        # the cutoff is missed; those beyond it are dropped by `near`.
         rough = queries.astype(np.float32) @ self._words.T
         maybe = rough <= cutoff**2 + self._short_slack
         wide = maybe.sum(axis=1) > count // 64
@@ -158,6 +168,8 @@ class EuclideanScan:
             if is_wide:
                 yield near, next(dense)[near]
             else:
+                # From differences: on the grid the same whole number of units as by
+                # products, and off it nearer to the true one.
                 gaps = self._words[near, :-2].astype(np.float64) - point
                 yield near, np.einsum("ij,ij->i", gaps, gaps)
 
@@ -184,6 +196,7 @@ def _grid(space: Space) -> float:
         return 0.0
     # Sums below 2^53 units, with a little room for rounding the norms up; and
     # coordinates of 24 bits, which float32 holds.
+    # frexp gives e with 4 L < 2^e, so that 4 L 2^{2 q} <= 2^53 for 2 q = 53 - e.
     bits = (53 - math.frexp(4.0 * largest * (1 + 2.0**-10))[1]) // 2
     step = 2.0 ** -min(bits, 24 - math.frexp(float(max(sizes)))[1])
     closest = space.geometry.closest

@@ -86,8 +86,11 @@ class TreeLaw:
         """
         tree, top = self.tree, self.tree.levels
         rows = np.array(self.by_child(), dtype=object)  # of integers of any size
+        # At each level: `over`, the parent of each node, and `child`, the child of the
+        # root that it lies in. The first round starts at the children themselves.
         child = over = np.arange(len(rows))  # of the root, over each node of a level
         shares = [_divide(rows[:, -1], tree.vocab_size)]  # F_D, one for each child
+        # F_l = F_{l+1} + a_l / n_l, from the root down, times 2^62 here and below.
         for level in range(top - 1, 0, -1):
             if level < top - 1:
                 over = _parents(tree, level)
@@ -97,8 +100,10 @@ class TreeLaw:
         smallest = tree.sizes(0)
         if top > 1:  # else the words are the children of the root
             smallest = np.minimum.reduceat(smallest, _firsts(tree, 1)[:-1])
+        # F_0 = F_1 + a_0 / n_0 is largest in a node where n_0 is smallest.
         largest = shares[0] + _divide(rows[child, 0], smallest)  # F_0 below each node
         found = []
+        # exp(L_m) = max F_0 / F_m over the nodes where words meet, from the words up.
         for level in range(1, top):
             meet = _children(tree, level) > 1
             ratios = largest[meet] / shares[level - 1][meet]
@@ -110,9 +115,14 @@ class TreeLaw:
     def _at_root(self, largest: _Fractions, ends: _Fractions) -> Fraction:
         """The largest ratio of words of two children, or a word and none."""
         size = self.tree.vocab_size
+        # P(w | w) / (1 / V); the other way round, (1 / V) / F_D, is counted in `most`.
         unknown: Fraction = max(largest) * size / TOTAL
+        # All words meet below the root: there max F_0 / F_m >= (1 / V) / F_m counts,
+        # and `losses` never fall with the level.
         if len(ends) == 1:
             return max(Fraction(1), unknown)
+        # F_0 of A over F_D of B: the smallest F_D of the others is the smallest of all,
+        # or the second smallest where the smallest is that of A itself.
         first, second = np.argsort(ends, kind="stable")[:2]
         others = np.full(len(ends), ends[first])
         others[first] = ends[second]
@@ -210,12 +220,15 @@ def weights_within(tree: WordTree, limits: Sequence[float]) -> tuple[int, ...]:
         losses = TreeLaw(tree, weights).losses()
         if mix == 1 or all(x <= c for x, c in zip(losses, limits, strict=True)):
             return weights
+        # At mix 1 all weight is on the root, where nothing is lost: twelve rounds at
+        # most.
         mix = min(Fraction(1), max(mix, _LEAST_MIX) * _STEP)  # a round takes 25 ms
 
 
 def compute_scale(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
     """The distances that give epsilon its meaning."""
     sizes, count = tree.sizes_by_word(), tree.vocab_size
+    # The height at which each word first has another word beside it.
     met = np.array(heights)[(sizes > 1).argmax(axis=0)]
     new = np.diff(sizes, axis=0)  # words met first at each level
     total = float((np.array(heights[1:])[:, None] * new).sum())
@@ -246,6 +259,8 @@ def _mean_logs(tree: WordTree) -> list[Fraction]:
 
 def _constraints(tree: WordTree, limits: Sequence[float]) -> _Fractions:
     r"""The rows of :math:`e^{-c_m} F_0 - F_m \le 0`, times what makes them integers."""
+    # F_0 = sum_l p_l / n_l, and F_m is the same sum from l = m on. So the factor of p_l
+    # is e^{-c_m} / n_l below m, and (e^{-c_m} - 1) / n_l from m on.
     sizes, meets = _profiles(tree)
     rows = set()
     for level, limit in enumerate(limits, start=1):
@@ -253,6 +268,7 @@ def _constraints(tree: WordTree, limits: Sequence[float]) -> _Fractions:
         ratio = Fraction(_DIGITS.exp(Decimal(-min(limit, _MOST_LOSS))))
         below, all_ = ratio.numerator, ratio.denominator
         for row in np.unique(sizes[meets[:, level - 1]], axis=0).tolist():
+            # Times the denominator of e^{-c_m} and the least multiple of all n_l.
             common = math.lcm(*row)
             parts = [common // size for size in row]
             kept = [below * part for part in parts[:level]]

@@ -39,6 +39,9 @@ _HEADROOM: Final = 2.0**-40
 
 _SCALE: Final = TOTAL * (1 - _HEADROOM)
 
+_SPARE: Final = 5e-13
+"""Nats of the 1e-12 that is charged for exponentials: a tenth of it would do."""
+
 _SMALL: Final = 4096
 """Words of the largest space that is quicker solved than its solution kept."""
 
@@ -135,17 +138,33 @@ class TightLaw(IntegerLaw):
         cutoff = min(resolution / epsilon, space.geometry.diameter)
         closest = min(space.geometry.closest, cutoff)
         self._most_left = int(TOTAL * 2 * _HEADROOM) + 4 * count
+        # F, a lower bound of every weight: first as if no mu were below 1 / V. Where
+        # the cutoff was lowered it is 2^14 by choice.
         smallest = TOTAL / count * math.exp(-epsilon * cutoff)
         if epsilon * cutoff >= resolution:
             smallest = SMALLEST_WEIGHT
         error = scan.error(space.geometry.closest, cutoff)
         remainder = 2 * self._most_left * count / TOTAL
-        kappa = 4 / (smallest - 2) + (2 * epsilon * error + remainder + 1e-12)
-        rate = epsilon - kappa / closest if closest else epsilon
-        if rate < 0.99 * epsilon:
-            raise too_much_rounding(space, epsilon, kappa, cutoff)
+        while True:
+            # 4 / (F - 2) + 2 c e + 2 R V / T: two weights, two distances, and the
+            # remainder R, which the largest weight takes, at least T / V. There is no
+            # normaliser to be off.
+            kappa = 4 / (smallest - 2) + (2 * epsilon * error + remainder + 1e-12)
+            # c d + kappa <= epsilon d for all d of at least `closest`.
+            rate = epsilon - kappa / closest if closest else epsilon
+            if rate < 0.99 * epsilon:
+                raise too_much_rounding(space, epsilon, kappa, cutoff)
+            self.mu = _solution(space, rate, cutoff)
+            # A mu far below 1 / V breaks the bound. Then a smaller F is charged, which
+            # leaves a little less to the rate, and so to this mu. F halves each time.
+            least = _SCALE * float(self.mu[:-1].min()) * math.exp(-rate * cutoff)
+            if (
+                least < SMALLEST_WEIGHT
+                or 4 / (least - 2) <= 4 / (smallest - 2) + _SPARE
+            ):
+                break
+            smallest = max(float(SMALLEST_WEIGHT), least / 2)
         super().__init__(space, scan, rate, cutoff)
-        self.mu = _solution(space, rate, cutoff)
         self._log_mu, self.factors = np.log(self.mu), _SCALE * self.mu
         # The unknown word as an output is printed as the word nearest to its point.
         gaps = distances(space.metric, space.unknown[None], space.vectors)[0]
@@ -153,8 +172,7 @@ class TightLaw(IntegerLaw):
         points = scan.inputs(np.arange(count + 1, dtype=np.int32))
         self.to_unknown = distances(space.metric, points[-1:], points)[0]
         floor = (_SCALE * self.mu * math.exp(-rate * cutoff)).astype(np.int64)
-        # The promise counts on weights that are no smaller than those of a law with
-        # equal weights; only a mu far below 1/V could break it.
+        # Weights so small that rounding could move a log-ratio by 2e-4 are refused.
         if int(floor[:-1].min()) < min(SMALLEST_WEIGHT, TOTAL // (count + 1)):
             raise _infeasible(space, epsilon, cutoff, float(self.mu.min()))
         floor[self.printed] += floor[-1]
@@ -170,11 +188,15 @@ class TightLaw(IntegerLaw):
 
     def row(self, point: int, words: Ids, scores: Floats) -> Row:
         """Round the law of one input to integers that sum to 2**62."""
+        # Listed words and, last, the unknown word as an output of its own.
         outputs = np.append(words, self.space.vocab_size)
         gaps = np.append(scores, self.to_unknown[point])
         floor = math.exp(-self.rate * self.cutoff)
         shares = np.maximum(np.exp(-self.rate * gaps) - floor, 0.0)
         excess = (self.factors[outputs] * shares).astype(np.int64)
+        # No row is divided by its sum: what the floors lose, and how far the solution
+        # is from 1, is the remainder. It is below 0, and refused, if the sum is above 1
+        # + 2^-40.
         remainder = TOTAL - int(self.floors.total[0]) - int(excess.sum())
         self.check_remainder(remainder)
         excess[np.argmax(excess)] += remainder
@@ -222,6 +244,8 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
         spread[heads] = values
         return spread[canonical]
 
+    # Inputs at one point share its mu equally; `heads` has one input of each point, so
+    # the system has as many rows as unknowns.
     share = of_points(1 / counts)
 
     def kernel(values: Floats) -> Floats:
@@ -231,6 +255,8 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
     solution = np.ones(len(heads))
     residual = 1 - kernel(solution)
     direction, power = residual.copy(), float(residual @ residual)
+    # The matrix is symmetric. With a cutoff it need not be positive definite: then a
+    # curvature may be 0 or less, and the test behind the loop decides.
     for _ in range(_STEPS):
         if np.abs(residual).max() <= _RESIDUAL:
             break
@@ -242,6 +268,7 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
         residual -= power / curvature * image
         before, power = power, float(residual @ residual)
         direction = residual + power / before * direction
+    # The sum of each row, computed anew: the residual of the loop drifts by rounding.
     is_solved = np.abs(1 - kernel(solution)).max() <= 8 * _RESIDUAL
     if not is_solved or solution.min() <= 0:
         raise _infeasible(space, rate, cutoff, float(solution.min()))
@@ -256,6 +283,8 @@ def _kernel(tiles: Distances, values: Floats, rate: float, cutoff: float) -> Flo
         rows, columns = table.shape
         left, right = np.zeros(rows), np.zeros(columns)
         for stripe in stripes(rows):
+            # (rows of the stripe, columns). A tile above the diagonal is used twice,
+            # for K is symmetric: K v for its rows, and K^T v for its columns.
             weights = np.exp(-rate * np.minimum(table[stripe], cutoff))
             left[stripe] = weights @ values[j : j + columns]
             if i != j:

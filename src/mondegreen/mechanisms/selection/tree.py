@@ -295,10 +295,13 @@ class TreeState(base.State):
         self.guarantee = guarantee
         tree = law.tree
         rows, self._kinds = law.kinds()
+        # (kinds, D + 1): integers of the levels. Levels of weight 0 are never drawn.
         weights = np.array(rows)
         self._chosen = np.flatnonzero(weights.any(axis=0)).tolist()
         # Where the integers of each level end: a row per kind of input.
         self._edges = np.cumsum(weights[:, self._chosen], axis=1)
+        # Of each level and input: where its node starts in the order of the tree, q = a
+        # div n, and q n, the places that are dealt evenly.
         shape = (len(self._chosen), tree.vocab_size + 1)
         self._starts = np.zeros(shape, dtype=np.int64)
         self._quotients = np.zeros(shape, dtype=np.int64)
@@ -349,6 +352,9 @@ class TreeState(base.State):
         again: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         for block in slices(len(ids), _BLOCK):
             draws = draw_uniform(rng, len(out[block]))
+            # i in the run of level l, r its place there, 0 <= r < a. For r < q n the
+            # word is number r div q of the node: each of the n words has q places. The
+            # others, fewer than n of 2^62, are drawn again.
             levels, rest = self._levels(ids[block], draws)
             flat = levels * (self.space.vocab_size + 1)
             flat += ids[block].astype(np.int64, copy=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, final
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,6 +26,8 @@ class HammingSearch:
     """
 
     def __init__(self, table: Bits) -> None:
+        import faiss  # not at the top: mechanisms are listed without it
+
         distinct, inverse, counts = np.unique(
             table, axis=0, return_inverse=True, return_counts=True
         )

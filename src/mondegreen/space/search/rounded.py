@@ -214,9 +214,13 @@ class CertifiedSearch:
         own = columns.repeat_interleave(leaders.shape[1])
         scores, ids = self._compare(leaders.reshape(-1), own, x, k)
         scores, ids = scores.view(rows, -1), ids.view(rows, -1)
+        # The k-th best score of some words is at most the k-th best of all, so a word
+        # that scores less is not among the k nearest.
         kth = scores.topk(k, dim=1).values[:, -1]
         # The score from the centre, less what float32 may have added to it: no word is
         # longer than the longest one, and the centre is not either.
+        # With x' = x - c and y' = y - c, x' . y' - |y'|^2 / 2 is x . y - |y|^2 / 2 - x
+        # . c + |c|^2 / 2.
         kth += (self._centre @ self._centre) / 2 - x @ self._centre
         slack = 2 * product_rounding(self._dim) * self._longest
         kth -= slack * (length + self._longest)
@@ -239,6 +243,8 @@ class CertifiedSearch:
         torch = self._torch
         rows = len(x)
         rotated = x @ self._rotation
+        # x^ = unit * steps, shape (rows, n); `error` bounds |x - x^|, rotation
+        # included.
         unit = rotated.abs().amax(dim=1) / 127
         unit[unit == 0] = 1.0
         steps = (rotated / unit[:, None]).round_()
@@ -253,10 +259,14 @@ class CertifiedSearch:
         for start in range(0, len(self._integers), _SLAB):
             slab = self._integers[start : start + _SLAB]
             product = products[: len(slab)]
+            # (words of the slab, rows), exact: |sum| <= 127^2 n < 2^31 for n < 133,000.
             torch._int_mm(slab, integers.t(), out=product)
             first = start // GROUP
             best = peaks[first : first + len(slab) // GROUP]
             torch.amax(product.view(-1, GROUP, rows), dim=1, out=best)
+        # Of a group, in units of the point: max (steps_y . steps_x) scale + |steps_x|
+        # max |y - y^| + (error / unit) max |y| + max (-|y|^2 / 2) / unit. Each maximum
+        # alone, so the sum is an upper bound of every score.
         bounds = torch.addmm(peaks.float().mul_(self._scale), self._terms, known)
         return bounds.view(-1, _CELL, rows), unit
 

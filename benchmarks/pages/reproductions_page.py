@@ -10,6 +10,7 @@ from benchmarks.pages import reproductions_rows as stored
 from benchmarks.pages.page import DOCS, Table, fill
 from benchmarks.pages.reproductions_charts import charts
 from benchmarks.pages.reproductions_equal import equal_reader, equal_sentence, every
+from benchmarks.pages.reproductions_puc import puc_by_alpha
 from benchmarks.pages.reproductions_rows import (
     OURS,
     ROOMS,
@@ -326,6 +327,7 @@ DETAILS: Final = {
     "overview": overview,
     "equal reader": lambda: equal_reader(stored.load()),
     "regression": regression,
+    "puc by alpha": lambda: puc_by_alpha(stored.load()),
 }
 """Tables of the page of experiments, besides these themselves."""
 

@@ -69,7 +69,7 @@ def in_short() -> str:
         f"We made {amount(len(rows), 'experiment')} on claims of five papers. Our "
         f"vectors, texts and models differ from theirs, and {small} experiments are at "
         f"a small scale. **Of {amount(len(known), 'claim')} of the papers, "
-        f"{told[HOLDS]} hold here, {told[FAILS]} do not hold, and {told[UNTOLD]} "
+        f"{told[HOLDS]} hold here, {_negated(told[FAILS])}, and {told[UNTOLD]} "
         f"cannot be told here.** The papers' own numbers pass the tests of all "
         f"{tested} claims for which we hold such numbers. Of "
         f"{amount(len(printed), 'number')} of the papers, {near[HOLDS]} agree with "
@@ -88,6 +88,10 @@ def in_short() -> str:
     return "\n".join(
         filter(None, [f"{first}\n", f"{equal}\n", str(Table(header, lines)), rest])
     )
+
+
+def _negated(count: int) -> str:
+    return f"{count} {'does' if count == 1 else 'do'} not hold"
 
 
 def _most_apart(rows: Sequence[Row]) -> str:

@@ -129,7 +129,7 @@ def results(monkeypatch, tmp_path):
 def test_the_first_paragraph_says_what_was_found(results) -> None:
     results(made_up("cmp-words", 0.5, True), made_up("across-accuracy", 0.9, False))
     found = page.in_short()
-    assert "Of 4 claims of the papers, 3 hold here, 1 do not hold, and 0" in found
+    assert "Of 4 claims of the papers, 3 hold here, 1 does not hold, and 0" in found
     assert "Of 2 numbers of the papers, 1 agree with ours, 1 differ" in found
     assert "| **TEM**, Silva Carvalho et al. 2023 | 3 | 1 | 0 |" in found
     assert "cmp-auditor" in found.partition("Not measured yet: ")[2]

@@ -30,6 +30,9 @@ from mondegreen.space.space import Space
 _ROWS: Final = 256
 """Points whose products with all words are kept at a time: 35 MB at 33,860 words."""
 
+_CACHED: Final = 8
+"""Of these so many as stay in the cache of a processor, 1 MB."""
+
 NOISES: Final[Mapping[str, Mapping[str, Any]]] = {
     "Laplace": {},
     "Mahalanobis": {"lambda_": 0.2},
@@ -150,9 +153,7 @@ class Neighbours:
             along = drawn.astype(np.float32) @ vectors.T
             far = _squared_distances(space, vectors, inputs[rows])
             for epsilon, (words, distances) in found.items():
-                table = along * np.float32(-2 / epsilon)
-                table += far
-                near = _least(table, k)
+                near = _nearest(far, along, epsilon, k)
                 gaps = points + drawn / epsilon
                 gaps = space.vectors[near] - gaps[:, None, :]
                 exact = np.sqrt(np.einsum("tkn,tkn->tk", gaps, gaps))
@@ -240,10 +241,16 @@ def _squared_distances(
     return table[inverse]
 
 
-def _least(table: NDArray[np.float32], k: int) -> NDArray[np.intp]:
-    """Columns of the k least values of each row, which are overwritten."""
-    rows, found = np.arange(len(table)), []
-    for _ in range(k):
-        found.append(table.argmin(axis=1))
-        table[rows, found[-1]] = np.inf
-    return np.stack(found, axis=1)
+def _nearest(
+    far: NDArray[np.float32], along: NDArray[np.float32], epsilon: float, k: int
+) -> NDArray[np.intp]:
+    """The k words nearest to each noisy point, in any order."""
+    found = np.empty((len(far), k), dtype=np.intp)
+    for part in slices(len(far), _CACHED):
+        table = along[part] * np.float32(-2 / epsilon)
+        table += far[part]
+        rows = np.arange(len(table))
+        for column in found[part].T:
+            column[:] = table.argmin(axis=1)
+            table[rows, column] = np.inf
+    return found

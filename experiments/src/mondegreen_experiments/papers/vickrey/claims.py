@@ -201,10 +201,10 @@ WORDS: Final = (
         _at(lambda table: last(table, "e_m", "t=0.75") - last(table, "e_m", "t=1")),
     ),
     Shape(
-        "Text, product reviews",
+        "Ours, stronger than the text",
         "at every epsilon, t = 1 protects no better than t = 0.75",
         _at(ordered(("t=1", "t=0.75"))),
-        note="at epsilon 100 it holds, as the row above says",
+        note="the paper's curves cross, so it does not say this of every epsilon",
     ),
     Shape(
         "Text, product reviews",
@@ -256,8 +256,8 @@ WORDS: Final = (
     Shape(
         "Ours",
         "at epsilon 100 the loss at t = 1 is several times that at t = 0.25, as "
-        "published, in the sound form and not in the printed one: what was "
-        "published is not what is printed",
+        "published, in the sound form and not in the printed one: the published "
+        "figures fit the sound form",
         _at(_not_as_printed),
     ),
     Shape(

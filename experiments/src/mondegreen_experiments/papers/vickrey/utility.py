@@ -234,7 +234,8 @@ RECIPE: Final = Recipe(
         "that of the most frequent words of these texts. The biLSTM has these "
         "vectors, fixed. Seeds change noise and model, not texts. Full: all epsilons "
         "share the directions of the noise; each of five seeds has 20 noisy points a "
-        "word for E_M, where the paper has 100 runs. Quick: 800 tweets "
+        "word for E_M, where the paper has 100 runs, so that the best guess errs a "
+        "little too often. Quick: 800 tweets "
         "and 400 reviews to learn from, the last 20 and 40 words of each, the 10,000 "
         "most frequent words of the space (others are one unknown word), 1,500 words "
         "for E_M, and reviews with the biLSTM alone; there the best guess is learnt "
@@ -288,7 +289,7 @@ RECIPE: Final = Recipe(
             each(half_the_loss("e_m", "loss"), "data", "model", some=True),
         ),
         Shape(
-            "Ours, implied by the abstract",
+            "Ours, stronger than the abstract",
             "at the same E_M some t > 0 adds half as much loss as Laplace noise, or "
             "less, for every data set and model",
             _each(half_the_loss("e_m", "loss")),

@@ -206,6 +206,23 @@ def regression() -> Table:
     return Table(header, lines)
 
 
+def searches() -> Table:
+    """What multi-index hashing costs beside exhaustive search, and what it finds."""
+    row = next(row for row in stored.load() if row["recipe"] == "brr-search")
+    names = ("time_ratio", "agrees", "unchanged", "unchanged_exhaustive")
+    lines = [
+        [
+            figure(each["point"]["epsilon"]),
+            each["point"]["flips"],
+            *(stored.ours(each["measures"][name]) for name in names),
+        ]
+        for each in row["points"]
+    ]
+    header = ["epsilon", "bits flipped in a part, at most", "time, exhaustive = 1"]
+    header += ["same words found", "words that stay", "with exhaustive search"]
+    return Table(header, lines)
+
+
 def experiments() -> str:
     """A section for each paper, with a part for each of its experiments."""
     rows, parts = stored.load(), []
@@ -331,6 +348,7 @@ DETAILS: Final = {
     "overview": overview,
     "equal reader": lambda: equal_reader(stored.load()),
     "regression": regression,
+    "searches": searches,
     "puc by alpha": lambda: puc_by_alpha(stored.load()),
 }
 """Tables of the page of experiments, besides these themselves."""

@@ -10,6 +10,7 @@ from benchmarks.pages import reproductions_rows as stored
 from benchmarks.pages.page import DOCS, Table, fill
 from benchmarks.pages.reproductions_charts import charts
 from benchmarks.pages.reproductions_equal import equal_reader, equal_sentence, every
+from benchmarks.pages.reproductions_puc import puc_by_alpha
 from benchmarks.pages.reproductions_rows import (
     OURS,
     ROOMS,
@@ -68,7 +69,7 @@ def in_short() -> str:
         f"We made {amount(len(rows), 'experiment')} on claims of five papers. Our "
         f"vectors, texts and models differ from theirs, and {small} experiments are at "
         f"a small scale. **Of {amount(len(known), 'claim')} of the papers, "
-        f"{told[HOLDS]} hold here, {told[FAILS]} do not hold, and {told[UNTOLD]} "
+        f"{told[HOLDS]} hold here, {_negated(told[FAILS])}, and {told[UNTOLD]} "
         f"cannot be told here.** The papers' own numbers pass the tests of all "
         f"{tested} claims for which we hold such numbers. Of "
         f"{amount(len(printed), 'number')} of the papers, {near[HOLDS]} agree with "
@@ -87,6 +88,10 @@ def in_short() -> str:
     return "\n".join(
         filter(None, [f"{first}\n", f"{equal}\n", str(Table(header, lines)), rest])
     )
+
+
+def _negated(count: int) -> str:
+    return f"{count} {'does' if count == 1 else 'do'} not hold"
 
 
 def _most_apart(rows: Sequence[Row]) -> str:
@@ -198,6 +203,23 @@ def regression() -> Table:
         for each in row["published"]
         if each["ours"] is not None
     ]
+    return Table(header, lines)
+
+
+def searches() -> Table:
+    """What multi-index hashing costs beside exhaustive search, and what it finds."""
+    row = next(row for row in stored.load() if row["recipe"] == "brr-search")
+    names = ("time_ratio", "agrees", "unchanged", "unchanged_exhaustive")
+    lines = [
+        [
+            figure(each["point"]["epsilon"]),
+            each["point"]["flips"],
+            *(stored.ours(each["measures"][name]) for name in names),
+        ]
+        for each in row["points"]
+    ]
+    header = ["epsilon", "bits flipped in a part, at most", "time, exhaustive = 1"]
+    header += ["same words found", "words that stay", "with exhaustive search"]
     return Table(header, lines)
 
 
@@ -326,6 +348,8 @@ DETAILS: Final = {
     "overview": overview,
     "equal reader": lambda: equal_reader(stored.load()),
     "regression": regression,
+    "searches": searches,
+    "puc by alpha": lambda: puc_by_alpha(stored.load()),
 }
 """Tables of the page of experiments, besides these themselves."""
 

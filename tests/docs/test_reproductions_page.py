@@ -13,6 +13,7 @@ from benchmarks.measure import reproductions as measured
 from benchmarks.pages import reproductions_charts as drawings
 from benchmarks.pages import reproductions_equal as equal
 from benchmarks.pages import reproductions_page as page
+from benchmarks.pages import reproductions_puc as composite
 from benchmarks.pages import reproductions_rows as stored
 from benchmarks.pages.page import DOCS, filled
 from mondegreen.report.charts import picture
@@ -128,7 +129,7 @@ def results(monkeypatch, tmp_path):
 def test_the_first_paragraph_says_what_was_found(results) -> None:
     results(made_up("cmp-words", 0.5, True), made_up("across-accuracy", 0.9, False))
     found = page.in_short()
-    assert "Of 4 claims of the papers, 3 hold here, 1 do not hold, and 0" in found
+    assert "Of 4 claims of the papers, 3 hold here, 1 does not hold, and 0" in found
     assert "Of 2 numbers of the papers, 1 agree with ours, 1 differ" in found
     assert "| **TEM**, Silva Carvalho et al. 2023 | 3 | 1 | 0 |" in found
     assert "cmp-auditor" in found.partition("Not measured yet: ")[2]
@@ -299,6 +300,45 @@ def test_mechanisms_stand_side_by_side_at_equal_success_of_a_reader(
     table = equal.every()
     assert [line[1] for line in table.rows].count("CMP") == 2
     assert table.header[-2:] == ["accuracy, low", "accuracy, high"]
+
+
+def puc_row(*releases):
+    """Releases of news: law, epsilon, dimension, and PUC at three alphas."""
+
+    def near(value):
+        return {"value": value, "low": value - 2, "high": value + 2, "runs": 3}
+
+    points = [
+        {
+            "point": {"texts": "news", "law": law, "epsilon": epsilon, "dim": dim},
+            "measures": dict(zip(composite.ALPHAS, map(near, found), strict=True)),
+        }
+        for law, epsilon, dim, *found in releases
+    ]
+    return {"recipe": composite.NAME, "points": points}
+
+
+def test_releases_are_ranked_by_puc_at_each_alpha() -> None:
+    row = puc_row(
+        ("CMP", 1, 50, 80, 60, 40),
+        ("none", 0, 50, 40, 61, 80),
+        ("TEM", 5, 50, 50, 70, 79),
+        ("TEM", 5, 300, 99, 99, 99),  # of other dimensions
+    )
+    found = composite.puc_by_alpha([row]).splitlines()
+    assert found[0] == (
+        "Best on news: at alpha 0.25 CMP, epsilon 1 (0 others reach into its "
+        "interval); at alpha 0.5 TEM, epsilon 5 (0 others reach into its interval); "
+        "at alpha 0.75 without noise (1 others reach into its interval)."
+    )
+    assert [line for line in found if line.startswith("| ") and "---" not in line] == [
+        "| news | place: PUC, alpha 0.25 | place: PUC, alpha 0.5 "
+        "| place: PUC, alpha 0.75 |",
+        "| TEM, epsilon 5 | 2: 50 (48 to 52) | 1: 70 (68 to 72) | 2: 79 (77 to 81) |",
+        "| without noise | 3: 40 (38 to 42) | 2: 61 (59 to 63) | 1: 80 (78 to 82) |",
+        "| CMP, epsilon 1 | 1: 80 (78 to 82) | 3: 60 (58 to 62) | 3: 40 (38 to 42) |",
+    ]
+    assert composite.puc_by_alpha([]) == composite.ABSENT
 
 
 def test_a_curve_may_be_over_what_was_measured() -> None:

@@ -14,6 +14,7 @@ from mondegreen_experiments.choices import Choices
 from mondegreen_experiments.measures.as_run import GUMBEL, ONE_CELL, state_of
 from mondegreen_experiments.measures.scored import beside, counted, drawn
 from mondegreen_experiments.papers import recipe_named
+from mondegreen_experiments.papers.benchmark import scores
 from mondegreen_experiments.papers.benchmark.axes import AXES
 from mondegreen_experiments.releases import prepared
 
@@ -244,3 +245,37 @@ def test_more_dimensions_keep_fewer_words_or_the_claim_fails():
     assert shape.holds(shape.printed)
     turned = [({**p, "dim": -p["dim"]}, m) for p, m in shape.printed]
     assert not shape.holds(turned)
+
+
+def releases(*found):
+    """Releases of film reviews in 50 dimensions, with PUC at the ends of alpha."""
+    return [
+        (
+            {"texts": "imdb", "law": law, "epsilon": epsilon, "dim": 50},
+            {"puc_25": private, "puc_50": 50.0, "puc_75": useful},
+        )
+        for law, epsilon, private, useful in found
+    ]
+
+
+def test_alpha_decides_where_two_releases_beat_each_other():
+    apart = releases(("CMP", 1, 80, 60), ("CMP", 10, 60, 84))
+    assert scores._alpha_decides(apart) == 19
+    assert scores._alpha_decides(releases(("CMP", 1, 80, 85), ("CMP", 10, 60, 84))) < 0
+    near = releases(("CMP", 1, 80, 84), ("CMP", 10, 60, 84.5))
+    assert scores._alpha_decides(near) < 0
+
+
+def test_epsilon_turns_where_each_mechanism_does():
+    turns = [("CMP", 1, 80, 60), ("CMP", 10, 60, 84), ("SynTF", 10, 1, 1)]
+    assert scores._turns_epsilon(releases(*turns)) == 20
+    stays = [("TEM", 1, 70, 80), ("TEM", 10, 60, 79)]
+    assert scores._turns_epsilon(releases(*turns, *stays)) == -1
+
+
+def test_a_release_is_worth_it_at_each_alpha():
+    clear = ("none", 0, 40, 80)
+    table = releases(clear, ("CMP", 1, 80, 81))
+    table[1][1]["puc_50"] = 53.0
+    assert scores._worth_it(table) == 1
+    assert scores._worth_it(releases(clear, ("CMP", 1, 80, 79))) == -1

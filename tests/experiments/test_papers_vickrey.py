@@ -1,5 +1,7 @@
 """The experiments of the Vickrey paper, on made-up words whose ends are known."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -80,6 +82,39 @@ def test_one_search_has_the_law_of_each_mechanism(bench, law):
         assert (sample == found.inputs).mean() == pytest.approx(stays, abs=0.015)
         shares = np.bincount(sample, minlength=SIZE) / len(sample)
         assert np.abs(shares - expected).max() < 0.005
+
+
+@pytest.mark.parametrize("noise", ["Laplace", "Mahalanobis"])
+def test_noise_is_shared_by_epsilons_and_neighbours_are_the_nearest(bench, noise):
+    inputs = np.tile(np.arange(SIZE, dtype=np.int32)[::-1], 3)
+    rng = np.random.default_rng(2)
+    found = Neighbours.at_each(bench.made, noise, (2.0, 9.0), inputs, rng, k=3)
+    made = SETTINGS["Laplace" if noise == "Laplace" else noise][1].mechanism(noise, 1.0)
+    order = np.argsort(inputs, kind="stable")
+    drawn = np.empty((len(inputs), bench.made.dim))
+    drawn[order] = made.prepare(bench.made).draw_noise(
+        np.random.default_rng(2), drawn.shape
+    )
+    for epsilon, near in found.items():
+        points = bench.made.vectors[inputs] + drawn / epsilon
+        gaps = np.linalg.norm(points[:, None] - bench.made.vectors[None], axis=2)
+        assert (near.words == np.argsort(gaps, axis=1)[:, :3]).all()
+        assert near.distances == pytest.approx(np.sort(gaps, axis=1)[:, :3])
+        assert (near.inputs == inputs).all()
+
+
+@pytest.mark.parametrize("law", ["Laplace", "t=0.5", "t=0.5 on Mahalanobis"])
+def test_shared_noise_has_the_law_of_its_own_at_each_epsilon(bench, law):
+    noise, choice = SETTINGS[law]
+    inputs = np.tile(np.arange(SIZE, dtype=np.int32), 400)
+    rng = np.random.default_rng(8)
+    shared = Neighbours.at_each(bench.made, noise, (1.0, 4.0), inputs, rng)
+    everyone = np.arange(SIZE)
+    for epsilon, found in shared.items():
+        own = near(bench, epsilon, noise=noise)
+        both = [float(each.alike(choice, everyone).mean()) for each in (found, own)]
+        assert both[0] == pytest.approx(both[1], abs=0.015)
+        assert found.errors(choice) == pytest.approx(own.errors(choice), abs=0.02)
 
 
 def test_the_printed_form_is_not_the_sound_one_and_promises_nothing(bench):
@@ -212,6 +247,48 @@ def test_a_classifier_loses_nothing_without_noise_and_all_near_zero(model):
     assert 0.4 < none["chance"] <= 0.5
 
 
+def test_noise_is_drawn_once_for_all_that_shares_it(monkeypatch):
+    bench, calls, true = MadeUp(), [], Neighbours.at_each
+    monkeypatch.setattr(
+        Neighbours, "at_each", lambda *a, **k: calls.append(a[2]) or true(*a, **k)
+    )
+    monkeypatch.setattr(utility, "_loss", lambda *a: 0.0)
+    sizes = {**SMALL, "epsilons": "3 6"}
+    found = {
+        (data, law, epsilon): utility.measure(
+            bench,
+            {"data": data, "model": "bag", "law": law, "epsilon": epsilon, **sizes},
+            0,
+        )
+        for data in ("tweets", "films too")
+        for law in ("Laplace", "t=0.5", "t=1")
+        for epsilon in (3, 6)
+    }
+    assert calls == [(3.0, 6.0)] * 3  # of the words of each data set, and of all words
+    for data in ("tweets", "films too"):
+        assert found[data, "Laplace", 3]["e_m"] > found[data, "Laplace", 6]["e_m"]
+    alone = {"data": "tweets", "model": "bag", "law": "Laplace", "epsilon": 3, **SMALL}
+    assert utility.measure(bench, alone, 0)["e_m"] == pytest.approx(
+        found["tweets", "Laplace", 3]["e_m"], abs=0.05
+    )
+    assert calls[3:] == [(3.0,)] * 2
+
+
+def test_runs_that_share_noise_follow_each_other():
+    recipe = utility.RECIPE
+    assert recipe.by_seed
+    for scale, points in recipe.points.items():
+        asked = [
+            SETTINGS[p["law"]][0] + str(p.get("epsilons", p["epsilon"]))
+            for p in points
+            if p["law"] != "none"
+        ]
+        groups = [name for name, _ in itertools.groupby(asked)]
+        assert len(groups) == len(set(groups)), scale
+    full = recipe.points["full"]
+    assert {p["runs"] * recipe.seeds["full"] for p in full} == {100}
+
+
 def test_words_beyond_the_vocabulary_are_one_unknown_word():
     bench = MadeUp()
     few = {"data": "tweets", "model": "bag", "epsilon": 3, **SMALL, "vocabulary": 30}
@@ -284,6 +361,29 @@ def test_half_the_loss_is_that_of_laplace_at_the_same_error():
     noisy = {**laplace, ("none", 0): [0.0, 0.0, 0.1]}
     assert gain(table_of({**noisy, ("t=0.5", 9): [0.5, 0.5, 0.11]})) > 0
     assert gain(table_of({**noisy, ("t=0.5", 9): [0.5, 0.5, 0.19]})) < 0
+
+
+def test_more_is_saved_where_the_best_t_is_farther_below_laplace():
+    def part(data, model, loss):
+        rows = [
+            ("none", 0, 0.0, 0.1),
+            ("Laplace", 5, 0.8, 0.5),
+            ("t=0.5", 9, 0.4, loss),
+        ]
+        return [
+            (
+                {"data": data, "model": model, "law": law, "epsilon": e},
+                {"e_m": x, "loss": y},
+            )
+            for law, e, x, y in rows
+        ]
+
+    more = claims.more_saved("films", "tweets")
+    films, tweets = part("films", "bilstm", 0.15), part("tweets", "bilstm", 0.25)
+    other = part("tweets", "bag", 0.0)  # not measured on films
+    assert more([*films, *tweets, *other]) == pytest.approx(0.1)
+    assert claims.more_saved("tweets", "films")([*films, *tweets]) < 0
+    assert more([*films, *tweets, *other, *part("films", "bag", 0.2)]) < 0
 
 
 def test_a_test_on_each_part_fails_where_one_part_does():

@@ -328,6 +328,27 @@ def test_a_worker_stays_with_a_recipe_and_helps_where_none_is_left():
     assert _next(left, "", {"one", "two"}).key == "d"
 
 
+def test_a_worker_stays_with_a_seed_where_the_points_of_a_seed_share_work(tmp_path):
+    one = recipe(name="one", by_seed=True)
+    left = [_Task(one, {"x": x}, seed, f"{seed}{x}") for seed in (0, 1) for x in (1, 2)]
+    assert _next(left, "", ()).key == "01"
+    assert _next(left, "", {left[0].room}).key == "11"
+    assert _next(left[1:], left[0].room, {left[2].room}).key == "02"
+    assert left[0].room != left[2].room
+
+
+def test_all_points_of_a_seed_come_before_the_next_where_a_recipe_says_so(tmp_path):
+    for by_seed, seeds in ((False, [0, 1, 0, 1]), (True, [0, 0, 1, 1])):
+        one = recipe(name=f"one-{by_seed}", by_seed=by_seed)
+        found = every(tmp_path, [one])[one.name]
+        assert [run.seed for run in found] == seeds
+        assert (
+            sorted(str(run.point) for run in found[:2])
+            == sorted(str(run.point) for run in found[2:])
+            or not by_seed
+        )
+
+
 @pytest.mark.slow("starts processes")
 def test_an_interrupt_ends_the_processes_and_keeps_what_is_done(tmp_path):
     def interrupt(message):

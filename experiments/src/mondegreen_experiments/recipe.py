@@ -113,6 +113,9 @@ class Recipe:
         Names of the data sets that it reads.
     alone : bool
         Whether it measures time, so that nothing else may run beside it.
+    by_seed : bool
+        Whether all points of a seed are run before those of the next one, since they
+        share what takes long.
     axes : (str, str, str)
         Name of the point's value along the axis, or of a measure there, of the value
         that tells curves apart, and of the measure that is drawn; none where no figure
@@ -138,6 +141,7 @@ class Recipe:
     needs: Sequence[str] = field(default=())  # libraries, such as torch
     version: int = 1
     alone: bool = False
+    by_seed: bool = False
 
     def key(self, point: Point, seed: int, data: str = "") -> str:
         """Name a run by what decides what it gives.

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import active_children
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias, final
 
@@ -32,6 +33,12 @@ class _Task:
     point: Point
     seed: int
     key: str
+
+    @property
+    def room(self) -> str:
+        """Name the runs that share what a process keeps."""
+        name = self.recipe.name
+        return f"{name} {self.seed}" if self.recipe.by_seed else name
 
 
 def runs_of(
@@ -109,6 +116,13 @@ class _KilledError(ConfigurationError):
     """The process of a run was killed: the other runs of its recipe go on."""
 
 
+def _order(recipe: Recipe, scale: Scale) -> list[tuple[Point, int]]:
+    """All runs of a recipe, in the order in which they are made."""
+    seeds = range(recipe.seeds[scale])
+    runs = [(point, seed) for point in recipe.points[scale] for seed in seeds]
+    return sorted(runs, key=itemgetter(1)) if recipe.by_seed else runs
+
+
 @final
 class _Work:
     """What is to be run, what is known of it, and how long the rest may take."""
@@ -127,8 +141,7 @@ class _Work:
             recipe.name: [
                 _Task(recipe, point, seed, recipe.key(point, seed, data))
                 for data in [bench.key(recipe.data)]
-                for point in recipe.points[scale]
-                for seed in range(recipe.seeds[scale])
+                for point, seed in _order(recipe, scale)
             ]
             for recipe in recipes
         }
@@ -188,8 +201,8 @@ def _in_processes(
 ) -> Iterator[tuple[_Task, Run | Exception]]:
     """The same by processes that an interrupt ends; runs come as they are done.
 
-    A process stays with a recipe as long as it can: recipes keep what several of their
-    runs need, such as a model that was trained on clear texts.
+    A process stays with a recipe, or with a seed of it, as long as it can: recipes keep
+    what several of their runs need, such as a model that was trained on clear texts.
     """
     others, left = set(active_children()), list(tasks)
     every = [_Worker(bench) for _ in range(min(jobs, len(tasks)))]
@@ -198,8 +211,8 @@ def _in_processes(
         while left or busy:
             while left and idle:
                 worker = idle.pop()
-                taken = {task.recipe.name for _, task in busy.values()}
-                task = _next(left, worker.recipe, taken)
+                taken = {task.room for _, task in busy.values()}
+                task = _next(left, worker.room, taken)
                 left.remove(task)
                 busy[worker.run(task)] = worker, task
             for future in wait(busy, return_when=FIRST_COMPLETED).done:
@@ -217,11 +230,11 @@ def _in_processes(
 
 
 def _next(left: Sequence[_Task], own: str, taken: Collection[str]) -> _Task:
-    """What goes on with a worker's own recipe, or begins one; else what helps."""
+    """What goes on with a worker's own room, or begins one; else what helps."""
     for task in left:
-        if task.recipe.name == own:
+        if task.room == own:
             return task
-    return next((task for task in left if task.recipe.name not in taken), left[-1])
+    return next((task for task in left if task.room not in taken), left[-1])
 
 
 @final
@@ -229,11 +242,11 @@ class _Worker:
     """One process; another takes its place if it is killed, as where memory ends."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench, self.recipe = bench, ""
+        self._bench, self.recipe, self.room = bench, "", ""
         self.pool = ProcessPoolExecutor(1, SPAWN, _begin, (bench,))
 
     def run(self, task: _Task) -> Future[Run]:
-        self.recipe = task.recipe.name
+        self.recipe, self.room = task.recipe.name, task.room
         with one_thread(), without_interrupts():
             given = task.recipe.measure, dict(task.point), task.seed
             try:

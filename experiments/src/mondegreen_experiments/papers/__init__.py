@@ -31,6 +31,7 @@ NAMES: Final = (
     "tem-cost",
     "tem-threshold",
     "brr-privacy-ratio",
+    "brr-search",
     "brr-sizes",
     "benchmark-axes",
     "benchmark-cost",

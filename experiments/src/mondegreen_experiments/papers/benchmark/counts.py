@@ -141,7 +141,9 @@ _TEM_PRINTED: Final = [
     ({"texts": "imdb", "law": "TEM", "dim": 300, "epsilon": epsilon}, {"n_w": value})
     for epsilon, value in _TEM
 ]
-_TEM_BECAUSE: Final = "other vectors, and their code is not the law that they print"
+_TEM_BECAUSE: Final = (
+    "other vectors, and their released code samples another law than is printed"
+)
 
 RECIPE: Final = Recipe(
     name="benchmark-counts",
@@ -149,14 +151,14 @@ RECIPE: Final = Recipe(
     title="Words that stay, and distinct outputs of a hundred runs",
     differs=(
         "GloVe 840B by PCA in place of GloVe 6B, so distances, and with them the "
-        "meaning of an epsilon, differ; words of the texts that are in the vocabulary; "
-        "the mechanisms as their papers prove them, where the benchmark ran other code "
-        "for SanText, TEM, Vickrey and SynTF: its rows of these are no target. "
-        "Truncated Gumbel noise has no scale below epsilon 98 on these vectors (50 "
-        "dimensions; 35 with 300): it stands here as printed, at 100 and more, and as "
-        "their code ran it, with the real part of a complex number. Numbers of TEM, "
-        "SanText and SynTF are exact. Quick: Mahalanobis, Vickrey and Gumbel in 50 "
-        "dimensions."
+        "meaning of an epsilon, differ; words of the texts that are in the "
+        "vocabulary; the mechanisms as their papers prove them; the benchmark's "
+        "released code differs for SanText, TEM, Vickrey and SynTF, so its rows of "
+        "these are no target. Truncated Gumbel noise has no scale below epsilon 98 on "
+        "these vectors (50 dimensions; 35 with 300): it stands here as printed, at "
+        "100 and more, and as the released code has it, with the real part of a "
+        "complex number. Numbers of TEM, SanText and SynTF are exact. Quick: "
+        "Mahalanobis, Vickrey and Gumbel in 50 dimensions."
     ),
     measure=measure,
     points={
@@ -237,14 +239,14 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Tables 6 and 7",
-            "with the code that was run, as many stay with truncated Gumbel noise at "
+            "with the released code, as many stay with truncated Gumbel noise at "
             "every epsilon",
             _constant(GUMBEL),
         ),
         Shape(
             "Ours, of tables 6 and 7",
-            "the numbers of CMP are nearer to those of the search that their code ran "
-            "(1 of 100 cells) than to those of an exact one",
+            "the numbers of CMP are nearer to those of the search of their released "
+            "code (1 of 100 cells) than to those of an exact one",
             _explains,
         ),
     ),

@@ -72,7 +72,7 @@ RECIPE: Final = Recipe(
     seeds={"quick": 3, "full": 5},
     shapes=(
         Shape(
-            "Ours, implied by the ratio",
+            "Ours, not said by the paper",
             "epsilons that are equal by the ratio keep equally many words",
             _equal,
         ),

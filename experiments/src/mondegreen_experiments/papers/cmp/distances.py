@@ -105,6 +105,8 @@ RECIPE: Final = Recipe(
             "Figure 1",
             "distances grow with the dimension",
             _by_dim("nearest_50", "hundredth_50", "pair_50"),
+            untold="our vectors of fewer dimensions are projections, whose distances "
+            "cannot be larger",
         ),
         Shape(
             "Ours",

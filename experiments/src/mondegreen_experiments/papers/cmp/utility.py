@@ -176,8 +176,8 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Text",
-            "film reviews are robust: half of the lead over chance is left where half "
-            "of the words have changed",
+            "film reviews are robust, tested by us as: half of the lead over chance is "
+            "left where half of the words have changed",
             _robust,
         ),
         Shape(

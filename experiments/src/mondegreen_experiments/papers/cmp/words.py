@@ -123,7 +123,7 @@ RECIPE: Final = Recipe(
     shapes=(
         Shape("Table 1", "words stay more often at larger epsilon", _rise),
         Shape(
-            "Ours, implied by Table 1",
+            "Ours, after Table 1",
             "where a word stays now and then, most other outputs are among its ten "
             "nearest words",
             _near_first,

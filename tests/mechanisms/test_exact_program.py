@@ -75,7 +75,7 @@ def test_denominators_beyond_the_range_of_floats_are_no_error():
     costs = [Fraction(-10 * large), Fraction(-1), Fraction(0)]
     point = minimize_on_simplex(costs, rows)
     assert sum(point) == 1
-    assert all(sum(a * p for a, p in zip(row, point)) <= 0 for row in rows)
+    assert all(sum(a * p for a, p in zip(row, point, strict=True)) <= 0 for row in rows)
     assert point[0] > 0
 
 

@@ -13,7 +13,7 @@ from mondegreen.decode.book import Book
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.lattice import Lattice
 from mondegreen.decode.released import Released
-from mondegreen.decode.tables import STEP, Tables, round_down
+from mondegreen.decode.tables import STEP, Tables, round_to_steps
 from mondegreen.errors import InvalidParameterError
 
 ALL = WORDS + 1
@@ -190,7 +190,7 @@ def test_a_reader_does_not_wait_while_another_keeps_its_pairs(language, channel)
 
 
 def test_sums_of_scores_are_exact():
-    logs = round_down(np.log(np.random.default_rng(7).random((300, 200))))
+    logs = round_to_steps(np.log(np.random.default_rng(7).random((300, 200))))
     forwards = np.cumsum(logs, axis=0, dtype=np.float32)[-1]
     backwards = np.cumsum(logs[::-1], axis=0, dtype=np.float32)[-1]
     assert (forwards == backwards).all()

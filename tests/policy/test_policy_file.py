@@ -150,7 +150,7 @@ def test_spark_executors_check_the_digest(tmp_path):
     pytest.importorskip("pyspark")
     import pyarrow as pa
 
-    from mondegreen.integrations import spark
+    from mondegreen.integrations.spark import release as spark
 
     path = write(tmp_path, body())
     spec = doors.made({**LAW, "policy": str(path)}).to_dict()

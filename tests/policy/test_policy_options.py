@@ -98,7 +98,7 @@ def test_the_command_refuses_same_key_before_it_reads(tmp_path):
 
 def test_spark_takes_a_spec_with_same_key_and_refuses_it_without_a_key():
     pytest.importorskip("pyspark")
-    from mondegreen.integrations import spark
+    from mondegreen.integrations.spark import release as spark
 
     spec = doors.made(OPTIONS["key"]).to_dict()
     import pyarrow as pa

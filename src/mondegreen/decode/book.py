@@ -8,7 +8,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.decode.tables import Singles, Tables, round_down
+from mondegreen.decode.tables import Singles, Tables, round_to_steps
 from mondegreen.language.ngrams import NGrams
 from mondegreen.mechanisms.channel import Channel
 
@@ -34,7 +34,7 @@ class Book:
         self.words = np.full((rows + 1, count), self.tables.end, dtype=np.int32)
         self.words[:rows] = channel.candidates
         self.law = np.full((rows + 1, count), -np.inf, dtype=np.float32)
-        self.law[:rows] = round_down(channel.log_law)
+        self.law[:rows] = round_to_steps(channel.log_law)
         self.law[rows, 0] = 0.0
         size = max(1, _KEPT_BYTES // (4 * count * count))
         self._kept_scores = np.empty((size, count, count), dtype=np.float32)

@@ -95,9 +95,10 @@ class Lattice:
         if count >= self.words.shape[1]:
             return self
         value = self._best_through()
-        # (places, count), sorted below: the likeliest input by itself stays first, and
-        # comes first among sentences that score the same.
-        kept = np.argpartition(-value, count - 1, axis=1)[:, :count]
+        # (places, count). Stable: of equal values at the end of the list the same ones
+        # stay on every machine. Sorted again: the likeliest input by itself stays
+        # first, and comes first among sentences that score the same.
+        kept = np.argsort(-value, axis=1, kind="stable")[:, :count]
         kept.sort(axis=1)
         before, after = kept[_before(self.offsets)], kept[self.offsets[1] :]
         size = self.words.shape[1]

@@ -30,7 +30,7 @@ numbers up to 2^24, so sums up to 16,384 nats: 160 for each of the 100 words tha
 sentence has at most."""
 
 
-def round_down(logs: NDArray[np.floating[Any]]) -> Singles:
+def round_to_steps(logs: NDArray[np.floating[Any]]) -> Singles:
     """Round log-probabilities to a whole number of steps."""
     return (np.rint(np.asarray(logs, dtype=np.float64) * STEP) / STEP).astype(
         np.float32
@@ -141,7 +141,7 @@ class _Rounded:
 
     def __init__(self, language: NGrams, name: str, book: int) -> None:
         self._codes = np.asarray(language.parts[name])
-        self._book = round_down(language.parts["books"][book])
+        self._book = round_to_steps(language.parts["books"][book])
 
     def __getitem__(self, places: NDArray[np.int32]) -> Singles:
         codes = self._codes.take(places, mode="clip")
@@ -159,12 +159,12 @@ class Tables:
     def __init__(self, language: NGrams) -> None:
         words = len(language.unigram_log)
         self.end = words - 1
-        self.unigram = round_down(language.unigram_log)
-        self.backoff = round_down(language.unigram_backoff)
+        self.unigram = round_to_steps(language.unigram_log)
+        self.backoff = round_to_steps(language.unigram_backoff)
         self._pairs = _Places(language.pair_starts, language.pair_words, words)
         self.pairs = self._pairs.count
         self._pair_log = _Rounded(language, "pair_log", 0)
-        self.pair_backoff = np.append(round_down(language.pair_backoff), np.float32(0))
+        self.pair_backoff = np.append(round_to_steps(language.pair_backoff), np.float32(0))
         starts = language.triple_starts
         self.continues = np.append(np.diff(starts) > 0, False)
         self._triples = _Places(starts, language.triple_words, words)

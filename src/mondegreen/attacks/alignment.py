@@ -41,8 +41,7 @@ _WORDS_OF_MASKS: Final = (
     "name|first_?name|last_?name|person|user|patient|email|e-mail|phone|address|"
     "location|city|country|date|age|organi[sz]ation|company|url|id|ssn|number"
 )
-_MASK: Final = re.compile(
-    rf"""
+_MASK: Final = rf"""
       \[\s?(?: [A-Z][A-Z0-9_\ \-/:\#]{{1,39}}
              | (?i:{_WORDS_OF_MASKS})[\w\ \-:\#]{{0,20}} )\s?\]
     | <\s?/?(?: [A-Z][A-Z0-9_\ \-/:\#]{{1,39}}
@@ -53,9 +52,13 @@ _MASK: Final = re.compile(
     | \*{{3,}} | _{{3,}} | \#{{3,}} | [█■▇]+
     | (?<![^\W_]) X{{3,}}(?:[-/.\ ]X{{2,}})* (?![^\W_])
     | (?<!\w) REDACTED (?!\w)
-    """,
-    re.VERBOSE,
-)
+    """
+_SPELLED: Final = r"""
+    (?<![^\W_]) [^\W\d_] (?P<sign>[ .\-]) [^\W\d_] (?:(?P=sign) [^\W\d_]){2,} (?![^\W_])
+    """
+"""Four letters or more with a sign between them: people read them as a word."""
+
+_OF_RELEASES: Final = re.compile(f"{_MASK} | (?P<spelled> {_SPELLED} )", re.VERBOSE)
 
 _fold = functools.lru_cache(1 << 16)(canonical)
 
@@ -89,12 +92,14 @@ class Tokens:
 def read_tokens(text: str, *, original: str | None = None) -> Tokens:
     """Cut a text into words and masks.
 
+    In a release, letters that are set apart ("d i a b e t e s") are one word.
+
     Parameters
     ----------
     text : str
     original : str, optional
-        The original of a release. A mask that is printed there too is plain text.
-        Without it nothing is a mask.
+        The original of a release. What is printed there too is plain text. Without it
+        nothing is a mask.
 
     Returns
     -------
@@ -127,14 +132,15 @@ def read_tokens(text: str, *, original: str | None = None) -> Tokens:
 
     last = 0
     if original is not None:
-        for found in _MASK.finditer(text):
-            if found.group() in original:
+        for found in _OF_RELEASES.finditer(text):
+            piece, sign = found.group(), found["sign"]
+            if piece in original:
                 continue
             add_words(last, found.start())
-            keys.append(found.group())
+            keys.append(_fold(piece.replace(sign, "")) if sign else piece)
             starts.append(found.start())
             ends.append(found.end())
-            is_mask.append(True)
+            is_mask.append(not sign)
             gaps.append("")
             last = found.end()
     add_words(last, len(text))

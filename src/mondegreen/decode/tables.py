@@ -164,7 +164,9 @@ class Tables:
         self._pairs = _Places(language.pair_starts, language.pair_words, words)
         self.pairs = self._pairs.count
         self._pair_log = _Rounded(language, "pair_log", 0)
-        self.pair_backoff = np.append(round_to_steps(language.pair_backoff), np.float32(0))
+        self.pair_backoff = np.append(
+            round_to_steps(language.pair_backoff), np.float32(0)
+        )
         starts = language.triple_starts
         self.continues = np.append(np.diff(starts) > 0, False)
         self._triples = _Places(starts, language.triple_words, words)

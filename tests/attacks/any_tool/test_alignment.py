@@ -96,3 +96,16 @@ def test_memory_grows_with_the_length_and_not_with_its_square():
 
     small, large = peak(250), peak(1000)
     assert large < 8 * small
+
+
+@pytest.mark.parametrize("sign", [" ", ".", "-"])
+def test_letters_that_are_set_apart_are_a_word_of_a_release(sign):
+    text = "She has diabetes in the U.S.A. or A B C"
+    release = text.replace("diabetes", sign.join("Diabetes"))
+    tokens = read_tokens(release, original=text)
+    assert tokens.keys == read_tokens(text).keys
+    assert not any(tokens.is_mask)
+    assert release[tokens.starts[2] : tokens.ends[2]] == sign.join("Diabetes")
+    spelled = f"It is {sign.join('okay')} here"
+    assert "okay" not in read_tokens(spelled, original=spelled).keys
+    assert len(read_tokens(sign.join("abc"), original="").keys) == 3

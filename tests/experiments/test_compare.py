@@ -134,6 +134,7 @@ def test_data_that_cannot_be_compared_is_refused_without_its_text(
 
 
 def test_text_that_is_not_utf8_is_refused_with_advice_that_can_be_followed(tmp_path):
+    pytest.importorskip("sklearn")  # is asked for before the file is read
     path = tmp_path / "films.csv"
     path.write_bytes(b"words,stars\n" + b"caf\xe9,1\nbad,0\n" * 20)
     done = run(path, tmp_path / "runs", "-m", "tem", "-e", "5")

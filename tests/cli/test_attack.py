@@ -356,8 +356,8 @@ def test_the_places_that_context_gives_away_are_listed_by_number(policy, folder)
     found = json.loads(invoke(*release, "--json").stdout)["exposed_places"]
     assert found
     assert {*found[0]} == {"text", "word", "kind", "posterior"}
-    texts = {"sensitive": {3, 9}, "all": {3, 6, 9, 12}}[policy]  # half is a corpus
-    assert {place["text"] for place in found} == texts
+    # The half that is a corpus for other attacks is looked at too.
+    assert {place["text"] for place in found} == {3, 6, 9, 12}
     assert {place["kind"] for place in found} == {"place"}
     assert {5, 6} <= {place["word"] for place in found}
     assert all(place["posterior"] > 0.5 for place in found)

@@ -86,6 +86,9 @@ def test_a_limit_fails_the_command(files):
     run("one.jsonl", "two.jsonl", "--fail-above", "linkage=1", expect=4)
     for wrong in ("survivors", "survivors=x", "survivors=-1", "survivors=nan"):
         run(*pair, "--fail-above", wrong, expect=2)
+    # No share is above 10: the check would pass for ever.
+    done = run(*pair, "--fail-above", "survivors=10", expect=2)
+    assert "write 10 % as 0.1" in done.stderr
 
 
 @pytest.mark.slow("seconds")
@@ -159,6 +162,13 @@ def test_a_new_user_sees_the_reader_and_the_riskiest_row_first(files):
     assert "riskiest rows (units left): 2 (3), 1 (1)" in said
     assert "numbers and codes, not counted above: 100 % of 2 left" in said
     assert "a.jsonl" in said
+    texts = ["I live in the United States of America."] * 12
+    data = "".join(f"{json.dumps({'text': text})}\n" for text in texts)
+    (files / "c.jsonl").write_text(data)
+    (files / "d.jsonl").write_text(data.replace("States", "[X]"))
+    said = run("c.jsonl", "d.jsonl").stdout
+    assert "riskiest rows (units guessed): 1 (1), 2 (1)" in said
+    assert said.count(", ...\n") == 2  # twelve rows each, of which ten are listed
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")

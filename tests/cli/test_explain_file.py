@@ -37,6 +37,21 @@ def test_a_file_has_counts_and_no_words_off_a_terminal(file):
         assert word not in plain.output + json.dumps(found)
 
 
+def test_the_rows_of_classes_add_up(file, tmp_path):
+    words = "Boston diabetes Monday lawyer mother gay Muslim $500 Anna Smith army Paris"
+    kinds = "breast ballet vodka guitar IBM divorce 4711 French senator robbery"
+    (tmp_path / "many.csv").write_text(f"note\n{words} {kinds} iPad horse\n")
+    found = json.loads(
+        invoke("explain", "many.csv", "-c", "note", "-e", 12, "--json").stdout
+    )
+    said = invoke("explain", "many.csv", "-c", "note", "-e", 12).stdout
+    assert len(found["by_class"]) > 11
+    rows = said[said.index("class ") :].splitlines()[1:12]
+    assert rows[-1].startswith("others")
+    for column, name in ((-2, "hidden_words"), (-1, "exposed")):
+        assert sum(int(row.split()[column]) for row in rows) == found[name]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
 def test_a_terminal_shows_the_places(file):
     from tests.cli.test_before_after import on_terminal

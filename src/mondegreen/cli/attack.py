@@ -110,7 +110,7 @@ def attack(
     ),
     fail_above: tuple[str, ...] = option(
         "Exit with code 4 if an attack reaches more than VALUE, such as "
-        "survivors=0.01. Repeatable.",
+        "survivors=0.01 for 1 %. Its interval is not compared. Repeatable.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(
@@ -299,13 +299,16 @@ def read_limits(given: Sequence[str]) -> dict[str, float]:
 
 
 def check_names(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
-    """Refuse limits that name no attack."""
-    for name in limits:
+    """Refuse limits that name no attack, and limits that no share can pass."""
+    for name, limit in limits.items():
         if name not in found:
             raise ConfigurationError(
                 f"--fail-above {name}: there is no such attack here; choose one of: "
                 + ", ".join(found)
             )
+        if limit > 1 and _is_share(found[name]):
+            allowed = "a share of at most 1: write 10 % as 0.1"
+            raise InvalidParameterError("--fail-above", f"{name}={limit:g}", allowed)
 
 
 def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
@@ -440,6 +443,7 @@ def _attack_policy(
     law: Any = build_mechanism(settings)
     state = law.prepare(policy.alphabet)
     texts, releases = _read(files, state, most if corpus else 2 * most)
+    whole = texts, releases
     if corpus:
         known = _public_texts(files, corpus, texts)
     else:
@@ -477,14 +481,14 @@ def _attack_policy(
     about = _about(pairs, trouble)
     if has_places:
         show("exposed places")
-        about["exposed_places"] = _list_exposed_places(
-            texts,
-            releases,
-            settings,
-            pairs,
-            _domain_model(known, is_public=bool(corpus)),
-            step=1 if corpus else 2,
-        )
+        # Without a corpus of its own, the attacker on places knows public text alone:
+        # then no text of SAMPLE is held out.
+        every = pairs if corpus else build_pairs(whole[0], reader.lookup, whole[1])
+        if pairs.released is not None:
+            model = _domain_model(known, is_public=bool(corpus))
+            about["exposed_places"] = _list_exposed_places(
+                *whole, settings, every, model
+            )
     show("")
     about["corpus"] = _corpus(known, reader.corpus_words, is_held_out=not corpus)
     whence = "other files" if corpus else "SAMPLE, held out"
@@ -502,18 +506,14 @@ def _list_exposed_places(
     settings: Settings,
     pairs: Pairs,
     language: NGrams | str | None,
-    step: int = 1,
 ) -> list[dict[str, Any]] | None:
-    """List the places whose word the context gives away, numbered from 1.
-
-    ``step`` says that only every so many texts of the file are here.
-    """
+    """List the places whose word the context gives away, numbered from 1."""
     from mondegreen.attacks.context import certify_context
     from mondegreen.privatizer.build import build_privatizer
 
     if releases is None or pairs.released is None:
         return None
-    numbers = [1 + step * i for i in range(len(texts))]
+    numbers = list(range(1, len(texts) + 1))
     if pairs.chosen is not None:
         marks = pairs.chosen.tolist()
         texts, releases = list(compress(texts, marks)), list(compress(releases, marks))
@@ -660,11 +660,14 @@ def _check(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:
     return pairs, problem
 
 
+def _is_share(attack: Attack) -> bool:
+    return attack.unit.startswith(("share", "chance"))
+
+
 def _row(name: str, attack: Attack) -> list[str]:
     """What one attack reaches, and who attacks."""
-    is_share = attack.unit.startswith(("share", "chance"))
-    kind: Kind = "percent" if is_share else "number"
-    sign = " %" if is_share else ""
+    kind: Kind = "percent" if _is_share(attack) else "number"
+    sign = " %" if _is_share(attack) else ""
     shown, (low, high) = "not known", (attack.low, attack.high)
     if attack.value is not None and low is not None and high is not None:
         shown = figure(attack.value, kind) + sign
@@ -745,9 +748,11 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
             f"\n{hidden['n']:,} hidden words: first guess {first} %, among ten guesses "
             f"{ten} %, median rank {_say_rank(hidden['median_rank'])}"
         )
-    if worst := survivors.details["riskiest_rows"][:10]:
-        listed = ", ".join(f"{each['row']} ({each['left']})" for each in worst)
-        yield f"riskiest rows (units left): {listed}"
+    for name, what in (("survivors", "left"), ("reader", "guessed")):
+        if worst := found[name].details["riskiest_rows"]:
+            listed = ", ".join(f"{each['row']} ({each[what]})" for each in worst[:10])
+            more = ", ..." if len(worst) > 10 else ""
+            yield f"riskiest rows (units {what}): {listed}{more}"
     yield ""
 
 

@@ -213,7 +213,7 @@ def _show_riskiest(files: Files, found: Found, asked: Asked) -> None:
     listed = found.attacks["survivors"].details["riskiest_rows"][:_SHOWN]
     wanted = {each["row"] for each in listed}
     chosen = (each for each in _iterate_given(files, asked) if each.number in wanted)
-    # The riskiest row first.
+    click.echo(f"Units left in the riskiest rows, {_SHOWN} rows at most:")
     for row in sorted(read_rows(chosen), key=lambda row: -row.left_count()):
         left = [
             f"{unit.kind}: {' '.join(row.words[unit.first : unit.last])}"

@@ -103,7 +103,11 @@ def _lines(
     ]
     rows = [["class", "hidden words", "given away"]]
     by_class: Mapping[str, Mapping[str, int]] = counts["by_class"]
-    ranked = sorted(by_class.items(), key=lambda item: -item[1]["exposed"])[:_KINDS]
+    ranked = sorted(by_class.items(), key=lambda item: -item[1]["exposed"])
+    if others := [each for _, each in ranked[_KINDS:]]:
+        names = ("hidden_words", "exposed")
+        both = {name: sum(each[name] for each in others) for name in names}
+        ranked = [*ranked[:_KINDS], ("others", both)]
     rows += [
         [name, f"{each['hidden_words']:,}", f"{each['exposed']:,}"]
         for name, each in ranked

@@ -62,7 +62,7 @@ def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
         listed = ", ".join(map(repr, found))
         click.echo(
             f"Warning: other columns look like names, addresses or ids: {listed}. "
-            "They pass unchanged. Remove them, or add --column NAME for each with text.",
+            "They pass unchanged. Remove them, or add --column NAME if they are text.",
             err=True,
         )
 

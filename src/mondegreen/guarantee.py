@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.protection import Protection, protection
+from mondegreen.protection import LEVELS, Protection, protection, worst
 
 # What a field of a guarantee that is read from a file may be, by its annotation, and
 # what is in it.
@@ -122,8 +122,11 @@ class Guarantee:
         """
         if self.is_void:
             return "none"
-        if self.has_groups:  # which word of its kind is hidden; which kind is told
-            return "moderate"
+        if self.has_groups:
+            # Words of one group lose nothing, so it is never vacuous. Ordinary words
+            # are shown, so it is never strong. Between groups the loss counts.
+            loss = min(self.word_loss, LEVELS[-1].loss)
+            return worst(("moderate", protection(loss=loss)))
         return protection(loss=self.word_loss)
 
     @property

@@ -162,6 +162,7 @@ def test_f1_is_the_mean_over_true_classes():
 
 @pytest.mark.slow("builds an in-domain language model for each run")
 def test_tables_have_intervals_and_no_text_and_kept_runs_are_used(data, tmp_path):
+    pytest.importorskip("sklearn")
     outputs = [tmp_path / f"table.{end}" for end in ("csv", "tex", "parquet")]
     given = ["-m", "tem,epsilon=40", "--policy", "sensitive", "-e", "30"]
     given += ["--seeds", "2", "--attacked", "10"]

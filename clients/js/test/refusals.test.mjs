@@ -252,8 +252,9 @@ const POLICY_LIES = {
   "a promise about all words": (h) => (first(h).guarantee.metric = first(h).guarantee.metric.slice(20)),
   "a smaller diameter": (h) => (first(h).guarantee.scale.diameter = 0.5),
   "more words to hide among": (h) => (first(h).guarantee.hides_among = 100),
-  "a word that is too good": (h) => (first(h).guarantee.protection = "strong"),
-  "a word that is too good for what is unchanged": (h) => (first(h).preview.unchanged = 0.26),
+  "a word that is too good": (h) => (first(h).guarantee.protection = "moderate"),
+  "a setting whose word is too good": (h) => (first(h).protection = "moderate"),
+  "a word that is too good for what is unchanged": (h) => (first(h).preview.unchanged = 0.51),
   "a preview without its share": (h) => delete first(h).preview.shown,
   "a share that is none": (h) => (first(h).preview.shown = 2),
   "one word in two groups": (h, p) => {

@@ -822,7 +822,7 @@ def test_the_guarantee_is_three_lines_and_the_preview_one(run):
     assert len(lines) == 5  # and the summary of the run
     starts = ("Privacy guarantee", "A word hides among", "Disclosed: ", "Preview (")
     assert all(map(str.startswith, lines, starts))
-    assert lines[3].endswith(" Protection: weak.")
+    assert lines[3].endswith(" Protection: moderate.")
     shown = run("-", "--verbose", stdin=b"bad\n").stderr
     assert "P(out | w)" in shown
     assert "assumes" in shown

@@ -1,16 +1,16 @@
 /** One word for how much a release protects, as `mondegreen.protection` in Python finds it. */
 export type Protection = "strong" | "moderate" | "weak" | "vacuous";
 
-/** Nats of the largest loss that is called weak. */
-export const WEAK = 10;
-
 /** The most that each word allows, best first: `LEVELS` of the Python package. */
 const LEVELS: readonly (readonly [Protection, Limits])[] = [
   ["strong", { loss: 1, recovered: 0.1, near: 0.5 }],
   ["moderate", { loss: 5, recovered: 0.25, near: 0.75 }],
-  ["weak", { loss: WEAK, recovered: 0.5, near: 0.95 }],
+  ["weak", { loss: 10, recovered: 0.5, near: 0.95 }],
   ["vacuous", { loss: Infinity, recovered: Infinity, near: Infinity }],
 ];
+
+/** Nats of the largest loss that is called weak. */
+export const WEAK = LEVELS[2]![1].loss;
 
 interface Limits {
   /** Of any two words, in nats. */

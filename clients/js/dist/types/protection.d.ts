@@ -1,7 +1,7 @@
 /** One word for how much a release protects, as `mondegreen.protection` in Python finds it. */
 export type Protection = "strong" | "moderate" | "weak" | "vacuous";
 /** Nats of the largest loss that is called weak. */
-export declare const WEAK = 10;
+export declare const WEAK: number;
 interface Limits {
     /** Of any two words, in nats. */
     readonly loss: number;

@@ -58,7 +58,7 @@ _SPELLED: Final = r"""
     """
 """Four letters or more with a sign between them: people read them as a word."""
 
-_OF_RELEASES: Final = re.compile(f"{_MASK} | (?P<spelled> {_SPELLED} )", re.VERBOSE)
+_OF_RELEASES: Final = re.compile(f"{_MASK} | {_SPELLED}", re.VERBOSE)
 
 _fold = functools.lru_cache(1 << 16)(canonical)
 

@@ -180,8 +180,7 @@ class PolicyLookup:
         count = len(words)
         found = np.fromiter(map(self._inside.__getitem__, words), np.int32, count)
         codes, cases = found >> 2, found & 3
-        gaps, places = batch.gaps
-        flags = np.array([self._flags[gap] for gap in gaps], dtype=np.int8)[places]
+        flags = batch.flag_gaps(self._flags.__getitem__)
         begins = np.cumsum([0, *batch.counts()])
         is_start = np.zeros(count + 1, dtype=np.bool_)
         is_start[1:] = (flags & _STARTS) > 0

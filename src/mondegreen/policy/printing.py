@@ -98,9 +98,8 @@ class PolicyPrinter:
             if parts is None:
                 texts.append(None)
                 continue
-            pieces = parts.copy()
-            pieces[1::2] = printed[start:end]
-            self._join_endings(pieces, codes[start:end], joints.get(number, ()))
+            mine, touching = slice(start, end), joints.get(number, ())
+            pieces = self._pieces(parts, printed[mine], codes[mine], touching)
             texts.append("".join(pieces))
         return texts
 
@@ -109,9 +108,7 @@ class PolicyPrinter:
     ) -> tuple[str, tuple[Span, ...]]:
         """Print one text, the same as :meth:`join`, and say where its words are."""
         shown, printed, joints = self._print_codes(TokenizedBatch([parts]), codes)
-        pieces = (shown.parts[0] or []).copy()
-        pieces[1::2] = printed
-        self._join_endings(pieces, codes, joints.get(0, ()))
+        pieces = self._pieces(shown.parts[0] or [], printed, codes, joints.get(0, ()))
         ends = list(accumulate(map(len, pieces)))
         spans = tuple(
             Span(
@@ -140,8 +137,7 @@ class PolicyPrinter:
         if self.structure == "plain":
             plain = plain_parts(batch.parts, codes, counts, last_alone)
             batch = TokenizedBatch(list(plain))
-        gaps, places = batch.gaps
-        flags = np.array([self._flags[gap] for gap in gaps], dtype=np.int8)[places]
+        flags = batch.flag_gaps(self._flags.__getitem__)
         is_first = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_first[1:] = (flags & STARTS) > 0
         is_first[np.cumsum([0, *counts])] = True
@@ -153,11 +149,10 @@ class PolicyPrinter:
         is_last = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_last[np.cumsum(counts, dtype=np.int64) - 1] = True
         self._choose_articles(codes, printed, is_last[:-1])
+        may_touch = (flags & TOUCHES) > 0
         if self.structure == "plain":  # words stand apart, and endings join
-            may_touch = np.append(np.isin(codes[1:], list(self._clitics)), False)
-        else:
-            may_touch = np.append((flags & TOUCHES) > 0, False)
-        touching = np.flatnonzero(may_touch[: len(codes)] & ~is_last[:-1])
+            may_touch[:-1] = np.isin(codes[1:], list(self._clitics))
+        touching = np.flatnonzero(may_touch & ~is_last[:-1])
         return batch, printed, batch.group_by_text(touching)
 
     def _choose_articles(
@@ -173,11 +168,14 @@ class PolicyPrinter:
             article = "an" if vowel else "a"
             printed[i] = article.capitalize() if printed[i][0] == "A" else article
 
-    def _join_endings(
-        self, pieces: list[str], codes: Codes, joints: Iterable[int]
-    ) -> None:
+    def _pieces(
+        self, parts: list[str], printed: list[str], codes: Codes, joints: Iterable[int]
+    ) -> list[str]:
+        pieces = parts.copy()
+        pieces[1::2] = printed
         for i in joints:
             self._join_ending(pieces, i + 1, int(codes[i]), int(codes[i + 1]))
+        return pieces
 
     def _join_ending(self, pieces: list[str], i: int, before: int, code: int) -> None:
         """Join an ending to an ordinary word; set apart what else would touch."""

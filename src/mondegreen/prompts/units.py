@@ -71,9 +71,12 @@ class Units:
         """Note the units of a text; structure and words come in turn in its parts."""
         numbers = _numbers(parts, sent, kinds, self._runs)
         for unit in (*_addresses(parts, sent, kinds), *numbers):
-            first = WORD.search(unit.sent)
-            key = first[0].casefold() if first else unit.sent
-            self._by_first.setdefault(key, {})[unit] = None
+            self._add(unit)
+
+    def _add(self, unit: Unit) -> None:
+        first = WORD.search(unit.sent)
+        key = first[0].casefold() if first else unit.sent
+        self._by_first.setdefault(key, {})[unit] = None
 
     def starting_with(self, word: str) -> list[Unit]:
         """Return the units that start with a word, the longest first.
@@ -96,10 +99,7 @@ class Units:
         """Read what :meth:`to_json` wrote."""
         found = cls()
         for each in values:
-            unit = Unit(*each)
-            first = WORD.search(unit.sent)
-            key = first[0].casefold() if first else unit.sent
-            found._by_first.setdefault(key, {})[unit] = None
+            found._add(Unit(*each))
         return found
 
     def __repr__(self) -> str:

@@ -30,6 +30,16 @@ settings.register_profile(
 settings.register_profile("explore", print_blob=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
+# Started in the background of a script, or with nohup, tests inherit that these signals
+# are ignored, and so would the commands that they interrupt.
+for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
+    number = getattr(signal, name, None)
+    if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+        is_interrupt = number == signal.SIGINT
+        signal.signal(
+            number, signal.default_int_handler if is_interrupt else signal.SIG_DFL
+        )
+
 
 def pytest_configure(config):
     """In CI, tests may be skipped only for the reasons that lists allow."""

@@ -90,6 +90,23 @@ def _in_title_case(cases: Ids, flags: Flags, begins: Weights) -> Marks:
     return np.asarray(np.repeat(is_title, lengths))
 
 
+def _list_marked(words: list[str], flags: Flags) -> NDArray[np.intp]:
+    """List gaps that an address or a date may touch, and few others.
+
+    A run of joined words is counted with the gap before it, and across the ends of
+    texts: that finds too many, and what is done with them finds the right ones.
+    """
+    run = np.cumsum((flags & _JOINS) == 0)
+    count = len(flags) + 1
+    is_dot, is_mark = (flags & _DOT) > 0, (flags & _MARKS) > 0
+    may_be = np.bincount(run[is_dot], minlength=count) > 1
+    may_be[run[is_mark]] = True
+    is_listed = (is_dot | is_mark) & may_be[run]
+    for i in np.flatnonzero(flags & _SLASH).tolist():
+        is_listed[i] |= any(map(str.isdigit, words[i : i + 2]))
+    return np.flatnonzero(is_listed)
+
+
 def _run_at(gap: int, flags: list[int], count: int) -> tuple[int, int]:
     """Find the first and the last word of the run of joined words at a gap.
 
@@ -164,22 +181,37 @@ class PolicyLookup:
         self._rest = {form: self.policy.find_group("rest", form) for form in forms}
         self._name = self.policy.find_group("other_name", "s")
         self._flags = Memo(get_flags)
-        self._inside = Memo(self._find_inside)
-        self._start = Memo(lambda word: self.find_symbol(word, starts=True))
+        self._entries = Memo(self._find_entry)
 
-    def _find_inside(self, word: str) -> int:
+    def _find_entry(self, word: str) -> int:
+        """Find the symbols of a word, and how it is written, packed into one number.
+
+        They are its symbol as first word of a sentence (above bit 32), its symbol
+        inside of one (bits 2 to 31), and its case (bits 0 and 1).
+        """
+        inside, case = self._find_inside(word)
+        # A list in the policy says which names inside are ordinary as first words.
+        may_differ = case != _SMALL and inside >= len(self.policy.ordinary)
+        start = self.find_symbol(word, starts=True) if may_differ else inside
+        return start << 32 | inside << 2 | case
+
+    def _find_inside(self, word: str) -> tuple[int, int]:
         """Find the symbol of a word inside a sentence, and how it is written."""
-        known = self.policy.symbols.get(word)
-        if known is not None and len(word) > 1 and word.isascii() and word.islower():
-            return 4 * known + _SMALL * word[0].isalpha()  # most words: a short way
-        return 4 * self.find_symbol(word) + _find_case(word)
+        if len(word) > 1 and word.isascii() and word.islower():  # a short way for most
+            known = self.policy.symbols.get(word)
+            if known is not None:
+                return known, _SMALL * word[0].isalpha()
+            if word.isalpha():
+                return self._rest[find_form(word)], _SMALL
+        return self.find_symbol(word), _find_case(word)
 
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""
         words = batch.words()
         count = len(words)
-        found = np.fromiter(map(self._inside.__getitem__, words), np.int32, count)
-        codes, cases = found >> 2, found & 3
+        found = np.fromiter(map(self._entries.__getitem__, words), np.int64, count)
+        low = found.astype(np.int32)
+        codes, cases = low >> 2, low & 3
         flags = batch.flag_gaps(self._flags.__getitem__)
         begins = np.cumsum([0, *batch.counts()])
         is_start = np.zeros(count + 1, dtype=np.bool_)
@@ -187,9 +219,8 @@ class PolicyLookup:
         is_start[begins] = True
         is_start[:-1] |= _in_title_case(cases, flags, begins) & (cases == _CAPITAL)
         starts = np.flatnonzero(is_start[:count])
-        first_words = [words[i] for i in starts.tolist()]
-        codes[starts] = list(map(self._start.__getitem__, first_words))
-        self._recode_joined(batch, codes, flags)
+        codes[starts] = found[starts] >> 32
+        self._recode_joined(batch, words, codes, flags)
         if self.policy.numbers == "near":
             cells = self.policy.alphabet.cells
             return AmountLookup(GRID, cells.start).recode(batch, codes)
@@ -207,9 +238,11 @@ class PolicyLookup:
             codes[i] = known.get(_fold(word), codes[i])
         return codes
 
-    def _recode_joined(self, batch: TokenizedBatch, codes: Ids, flags: Flags) -> None:
+    def _recode_joined(
+        self, batch: TokenizedBatch, words: list[str], codes: Ids, flags: Flags
+    ) -> None:
         """Look words up anew that are parts of addresses or dates."""
-        marked = batch.group_by_text(np.flatnonzero(flags & (_MARKS | _DOT | _SLASH)))
+        marked = batch.group_by_text(_list_marked(words, flags))
         for text, parts in enumerate(batch.parts):
             if parts and parts[0].endswith("@"):
                 marked.setdefault(text, []).insert(0, -1)

@@ -294,6 +294,8 @@ class Policy:
         sizes += [shape.size for shape in self.shapes]
         self.sizes: Weights = np.array(sizes, dtype=np.int64)
         self.first: Weights = np.array([0, *accumulate(sizes)][:-1], dtype=np.int64)
+        # Once more as int: they are searched for each number that is printed.
+        self._shape_firsts: list[int] = self.first[self.shape_symbol(0) :].tolist()
         self.output_count = sum(sizes)
         words = [word for group in self.groups for word in group.words]
         self.words = (*map(_print(""), self.ordinary), *words)
@@ -318,7 +320,10 @@ class Policy:
         All inputs share this law, so whatever bias it has costs no privacy.
         """
         draws = draw_uniform(rng, len(symbols))
-        return np.asarray(self.first[symbols] + draws % self.sizes[symbols])
+        found = self.first[symbols]
+        (hidden,) = np.nonzero(symbols >= len(self.ordinary))  # others have one output
+        found[hidden] += draws[hidden] % self.sizes[symbols[hidden]]
+        return np.asarray(found)
 
     def print(self, code: int) -> str:
         """The token of an output number; later laps of all outputs have a suffix."""
@@ -327,9 +332,8 @@ class Policy:
         suffix = f"xx{lap + 1}" if lap else ""
         if code < len(self.words):
             return f"{self.words[code]}{suffix}"
-        symbol = self.symbol_at(code)
-        shape = self.shapes[symbol - len(self.ordinary) - len(self.groups)]
-        return shape.print(code - int(self.first[symbol])) + suffix
+        place = bisect.bisect_right(self._shape_firsts, code) - 1
+        return self.shapes[place].print(code - self._shape_firsts[place]) + suffix
 
     def symbol_at(self, code: int) -> int:
         """The symbol that an output number belongs to, in any lap."""

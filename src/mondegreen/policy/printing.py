@@ -142,10 +142,12 @@ class PolicyPrinter:
         is_first[1:] = (flags & STARTS) > 0
         is_first[np.cumsum([0, *counts])] = True
         is_word = codes < self._words
-        index = np.where(is_word, codes + self._words * is_first[:-1], 0)
+        index = np.where(is_word, codes, 0)
+        index[is_first[:-1] & is_word] += self._words
         printed = list(map(self._printed.__getitem__, index.tolist()))
-        for i in np.flatnonzero(~is_word).tolist():
-            printed[i] = self.policy.print(int(codes[i]))
+        formats = np.flatnonzero(~is_word)
+        for i, code in zip(formats.tolist(), codes[formats].tolist(), strict=True):
+            printed[i] = self.policy.print(code)
         is_last = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_last[np.cumsum(counts, dtype=np.int64) - 1] = True
         self._choose_articles(codes, printed, is_last[:-1])
@@ -162,8 +164,12 @@ class PolicyPrinter:
 
         No word of the next text is behind the last one of a text.
         """
-        is_article = np.isin(codes[:-1], self._articles) & ~is_last[:-1]
-        for i in np.flatnonzero(is_article & (codes[1:] >= self._ordinary)).tolist():
+        before = codes[:-1]
+        is_asked = (codes[1:] >= self._ordinary) & ~is_last[:-1]
+        is_article = np.zeros(len(before), dtype=np.bool_)
+        for code in self._articles:
+            is_article |= before == code
+        for i in np.flatnonzero(is_article & is_asked).tolist():
             vowel = printed[i + 1][:1].lower() in _VOWELS
             article = "an" if vowel else "a"
             printed[i] = article.capitalize() if printed[i][0] == "A" else article

@@ -82,10 +82,13 @@ class Response:
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         """Draw a symbol for each symbol; one 64-bit word of ``rng`` each, in order."""
         draws = draw_uniform(rng, len(ids))
-        kept = TOTAL - self.others(ids) * self.stray
         found = ids.astype(np.int32, copy=True)
-        (strays,) = np.nonzero(draws >= kept)
-        places = self.first + (draws[strays] - kept[strays]) // self.stray
+        # A word strays if its draw is at least TOTAL - others * b, and few are: those
+        # whose draws are at least TOTAL - m * b are looked at closely.
+        (strays,) = np.nonzero(draws >= TOTAL - self.count * self.stray)
+        beyond = draws[strays] - (TOTAL - self.others(ids[strays]) * self.stray)
+        strays, beyond = strays[beyond >= 0], beyond[beyond >= 0]
+        places = self.first + beyond // self.stray
         own = ids[strays]
         # Targets in order, the input left out.
         places += (own >= self.first) & (places >= own)

@@ -9,6 +9,9 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
+from passed import RecordPassed, leave_out_passed
+from skips import AllowedSkips
+
 # Workers of pytest-xdist share the cores, so each takes one thread for its products.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -42,12 +45,18 @@ for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
 
 
 def pytest_configure(config):
-    """In CI, tests may be skipped only for the reasons that lists allow."""
-    lists = os.environ.get("ALLOWED_SKIPS")
-    if lists and not hasattr(config, "workerinput"):  # not in a worker of xdist
-        from skips import AllowedSkips
-
+    """In CI, skips need a reason that a list allows, and what passed is recorded."""
+    if hasattr(config, "workerinput"):  # in a worker of xdist
+        return
+    if lists := os.environ.get("ALLOWED_SKIPS"):
         config.pluginmanager.register(AllowedSkips(lists), "allowed-skips")
+    if path := os.environ.get("RECORD_PASSED"):
+        config.pluginmanager.register(RecordPassed(path), "record-passed")
+
+
+def pytest_collection_modifyitems(config, items):
+    """In CI, tests that passed in another environment are left out."""
+    leave_out_passed(config, items)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -341,7 +341,10 @@ def test_a_corpus_adds_sensitive_words_to_every_mechanism(run, folder):
     run("attack", "sample.csv", "--epsilon", "4", "--corpus", "sample.csv", expect=3)
 
 
-@pytest.mark.parametrize("policy", ["sensitive", "all"])
+# Under `all`, a reader of the whole vocabulary is made.
+@pytest.mark.parametrize(
+    "policy", ["sensitive", pytest.param("all", marks=pytest.mark.slow)]
+)
 def test_the_places_that_context_gives_away_are_listed_by_number(policy, folder):
     def invoke(*arguments, expect=0):
         given = [*arguments, "--policy", policy, "--epsilon", "30"]

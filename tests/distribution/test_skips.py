@@ -1,4 +1,7 @@
-"""CI fails where a test is skipped for a reason that no list allows."""
+"""CI fails where a test is skipped for a reason that no list allows.
+
+What passed in one environment it leaves out of the next one.
+"""
 
 import os
 import subprocess
@@ -27,18 +30,19 @@ def test_fails_as_expected():
 """
 
 
-def run(folder, *options, other, allowed):
-    (folder / "tests").mkdir()
-    for name in ("conftest.py", "skips.py", "strategies.py"):
+def run(folder, *options, other, allowed="*", **variables):
+    (folder / "tests").mkdir(exist_ok=True)
+    for name in ("conftest.py", "skips.py", "passed.py", "strategies.py"):
         (folder / "tests" / name).write_bytes((ROOT / "tests" / name).read_bytes())
     (folder / "tests" / "test_some.py").write_text(TESTS.format(other=other))
     (folder / "tests" / "test_module.py").write_text(
         "import pytest\npytest.importorskip('no_such_module')\n"
     )
     (folder / "allowed.txt").write_text(allowed)
+    inherited = {k: v for k, v in os.environ.items() if not k.endswith("_PASSED")}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *options, "tests"],
-        env={**os.environ, "ALLOWED_SKIPS": "allowed.txt"}, cwd=folder,
+        env={**inherited, "ALLOWED_SKIPS": "allowed.txt", **variables}, cwd=folder,
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
 
@@ -61,6 +65,28 @@ def test_reasons_that_are_listed_do_not(tmp_path):
     allowed = "no '*' here\n\na reason [[]of its own]\ncould not import 'no_such_*\n"
     done = run(tmp_path, "-n", "0", other=True, allowed=allowed)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow("runs pytest in pytest")
+@pytest.mark.parametrize("options", [("-n", "0"), ("-n", "1")], ids=str)
+def test_what_passed_before_is_left_out_and_nothing_else(tmp_path, options):
+    done = run(tmp_path, *options, other=True, RECORD_PASSED="passed.txt")
+    assert done.returncode == 0, done.stdout
+    passed = (tmp_path / "passed.txt").read_text()
+    assert passed == "tests/test_some.py::test_passes\n"
+    # In this environment nothing is missing, so that what was skipped can fail.
+    broken = TESTS.replace(
+        "test_is_skipped():\n    pass", "test_is_skipped():\n    1 / 0"
+    )
+    assert broken != TESTS
+    (tmp_path / "tests" / "test_some.py").write_text(broken.format(other=False))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *options, "tests/test_some.py"],
+        env={**os.environ, "LEAVE_OUT_PASSED": "passed.txt"}, cwd=tmp_path,
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert "1 failed, 1 skipped, 1 xfailed" in done.stdout.replace(", 1 deselected", "")
+    assert done.returncode == 1
 
 
 def test_every_list_says_why():

@@ -312,6 +312,7 @@ def test_a_sheet_that_lies_about_its_rows_is_read_to_its_end(tmp_path):
         assert source.position == source.total
 
 
+@pytest.mark.slow  # a million rows are counted
 def test_a_row_far_away_does_not_fill_the_memory(tmp_path):
     path = make(tmp_path, ["text"], ["a"])
     corrupt(

@@ -94,7 +94,7 @@ def test_memory_grows_with_the_length_and_not_with_its_square():
         tracemalloc.stop()
         return size
 
-    small, large = peak(250), peak(1000)
+    small, large = peak(60), peak(240)
     assert large < 8 * small
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import os
 import re
+import sys
 import traceback
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -145,11 +149,28 @@ class Plugins(Generic[Item]):
             return f"mondegreen has {article} {self._kind} of that name"
         return self._find_problem(name, value)
 
-    def _entry_points(self) -> list[EntryPoint]:
-        from importlib.metadata import entry_points  # milliseconds, rarely needed
+    def _entry_points(self) -> tuple[EntryPoint, ...]:
+        return _list_entry_points(f"mondegreen.{self._kind}s", _date_folders())
 
-        found = entry_points(group=f"mondegreen.{self._kind}s")
-        return sorted(found, key=lambda each: (each.name, each.value))
+
+def _date_folders() -> tuple[tuple[str, float], ...]:
+    """List the folders of installed packages, and when each changed last."""
+    found = []
+    for folder in sys.path:
+        with contextlib.suppress(OSError):
+            found.append((folder, os.stat(folder or ".").st_mtime))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=16)
+def _list_entry_points(
+    group: str, folders: tuple[tuple[str, float], ...]
+) -> tuple[EntryPoint, ...]:
+    """List what packages offer. Reading the files of all of them takes milliseconds."""
+    from importlib.metadata import entry_points  # milliseconds too, rarely needed
+
+    found = entry_points(group=group)
+    return tuple(sorted(found, key=lambda each: (each.name, each.value)))
 
 
 def remember_plugin(module: str, what: str) -> None:

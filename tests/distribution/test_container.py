@@ -105,7 +105,9 @@ def image():
                 copied(rest, places)
             elif step == "RUN" and not rest.startswith("useradd"):
                 assert rest.startswith("python -m pip ")
-                command = rest.replace("/dist", str(places["/dist"]))
+                # Nothing that a cache holds would be another file.
+                command = rest.replace("--no-cache-dir ", "")
+                command = command.replace("/dist", str(places["/dist"]))
                 path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
                 run(
                     ["/bin/sh", "-euc", command],

@@ -223,14 +223,21 @@ def test_hostile_texts_are_released_without_their_words(text):
     assert text[:500] not in released
 
 
-@pytest.mark.slow("releases a million texts")
+@pytest.mark.slow("releases 170,000 texts")
 def test_all_of_unicode_passes_only_as_ordinary_words_or_listed_structure():
     made = doors.made({**SENSITIVE, "epsilon": 30.0}, mg.OSNoise())
     # What the policy prints for ordinary words, or for all words of a group alike.
     printed = {word.lower() for word in (*made.policy.words, *made.policy.ordinary)}
+    # What has no meaning yet is one class of characters: each 61st stands for the rest.
+    points = [
+        point
+        for point in range(sys.maxunicode + 1)
+        if point % 61 == 0 or unicodedata.category(chr(point)) not in ("Cn", "Co")
+    ]
+    assert len(points) > 150_000
     escaped = []
-    for start in range(0, sys.maxunicode + 1, 1 << 16):
-        texts = [chr(start + i) * 2 for i in range(1 << 16)]
+    for start in range(0, len(points), 1 << 14):
+        texts = [chr(point) * 2 for point in points[start : start + (1 << 14)]]
         released, counts = made.texts(texts, None, "text")
         for text, count, release in zip(texts, counts, released, strict=True):
             if count == 0:  # structure alone, which passes by declaration

@@ -47,7 +47,15 @@ def pythons():
     found += sorted(Path.home().glob(".pyenv/versions/3.1[1-9].*/bin/python"))
     # The shims of pyenv start nothing where the version is not the chosen one.
     paths = [str(path) for path in found if path and "shims" not in str(path)]
-    return [sys.executable, *paths]
+    by_version = {minor_of(path): path for path in reversed(paths)}
+    return list((by_version | {minor_of(sys.executable): sys.executable}).values())
+
+
+def minor_of(python):
+    """Ask an interpreter for its version, such as 3.11."""
+    script = "import sys; print('%d.%d' % sys.version_info[:2])"
+    done = subprocess.run([python, "-c", script], capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 @pytest.mark.slow("all of Unicode under every Python that is here")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import re
 import sys
 import traceback
@@ -158,7 +157,7 @@ def _date_folders() -> tuple[tuple[str, float], ...]:
     found = []
     for folder in sys.path:
         with contextlib.suppress(OSError):
-            found.append((folder, os.stat(folder or ".").st_mtime))
+            found.append((folder, Path(folder or ".").stat().st_mtime))
     return tuple(found)
 
 

@@ -190,6 +190,26 @@ def test_it_is_attacked_explained_audited_and_calibrated(installed, space, sampl
     target = ["--mechanism", "coin", "--target", "bayes_risk=0.3", "--quick"]
     chosen = json.loads(run("calibrate", sample, *common, *target).stdout)
     assert chosen["chosen"]["mechanism"] == "coin"
+    # Its author claims an epsilon. Nobody certified it.
+    assert "certified_epsilon" not in json.dumps(chosen)
+    target[3] = "certified_epsilon=3"
+    nothing = run("calibrate", sample, *common, *target, expect=2)
+    assert "coin: certified_epsilon is not known for it" in nothing.stderr
+
+
+def test_a_law_that_breaks_its_promise_is_called_broken(installed, space, monkeypatch):
+    law = ["--mechanism", "coin", "--epsilon", "2", "--space", space.path]
+    assert "BROKEN" not in run("explain", "red", *law).stdout
+    kind = type(mg.mechanism("coin", epsilon=2.0).prepare(mg.load_space(space.path)))
+    true_law = kind.log_prob
+
+    def exceed(self, ids):
+        table = 4 * true_law(self, ids)
+        return table - np.log(np.exp(table).sum(axis=1, keepdims=True))
+
+    monkeypatch.setattr(kind, "log_prob", exceed)
+    said = run("explain", "red", *law).stdout
+    assert "BROKEN: the law exceeds its promise; run mondegreen audit" in said
 
 
 def test_an_attack_asks_for_each_law_three_times_and_says_how_far_it_is(
@@ -667,7 +687,8 @@ def test_our_own_errors_are_ours():
 
 
 @pytest.mark.parametrize("page", ["your-own-mechanism.md", "your-own-attack.md"])
-def test_the_examples_of_the_page_run(installed, page):
+def test_the_examples_of_the_page_run(installed, page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     failed, tried = doctest.testfile(str(HOW_TO / page), module_relative=False)
     assert (failed, tried > 3) == (0, True)
 

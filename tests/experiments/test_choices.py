@@ -66,14 +66,13 @@ def test_vectors_of_each_format_take_the_place_of_ours(tmp_path, kind):
 
 def test_a_space_of_other_dimensions_or_words_is_refused(tmp_path):
     as_glove(tmp_path / "g.txt")
-    (given,) = given_spaces(
-        [f"glove-50={tmp_path / 'g.txt'}"], 0, tmp_path / "runs", print
-    )
-    with pytest.raises(ConfigurationError, match="it has 300 dimensions, not 50"):
-        Bench(choices=Choices((given,))).space("glove-50")
+    with pytest.raises(ConfigurationError, match="has 300 dimensions, and glove"):
+        given_spaces([f"glove-50={tmp_path / 'g.txt'}"], 0, tmp_path / "runs", print)
     low = VECTORS[:, :50]
     rows = (f"{w} {' '.join(map(str, v))}" for w, v in zip(WORDS, low, strict=True))
     (tmp_path / "low.txt").write_text("\n".join(rows))
+    with pytest.raises(ConfigurationError, match="50 dimensions, and glove needs 300"):
+        given_spaces([f"glove={tmp_path / 'low.txt'}"], 0, tmp_path / "runs", print)
     (given,) = given_spaces(
         [f"glove-50={tmp_path / 'low.txt'}"], 0, tmp_path / "runs", print
     )
@@ -82,6 +81,15 @@ def test_a_space_of_other_dimensions_or_words_is_refused(tmp_path):
     for bad in ("glove", "mine=x", f"glove-many={tmp_path / 'g.txt'}", "glove=nowhere"):
         with pytest.raises(MondegreenError):
             given_spaces([bad], 0, tmp_path / "runs", print)
+
+
+def test_vectors_that_lack_a_word_of_a_paper_name_it(tmp_path):
+    as_glove(tmp_path / "g.txt")
+    given = ["reproduce", "cmp-words", "--runs", str(tmp_path / "runs")]
+    given += ["--space", f"glove={tmp_path / 'g.txt'}", "--seeds", "1"]
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code == 2
+    assert "the vectors lack 'encryption', a word of the paper" in done.stderr
 
 
 def test_a_call_says_what_is_its_own(tmp_path):

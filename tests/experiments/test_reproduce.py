@@ -1,5 +1,6 @@
 """Recipes are run, kept, gone on with, and compared with what was published."""
 
+import importlib
 import itertools
 import json
 import math
@@ -21,8 +22,9 @@ from click.testing import CliRunner
 import mondegreen as mg
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, SourceError, UnknownNameError
-from mondegreen_experiments import kept
+from mondegreen_experiments import code, kept
 from mondegreen_experiments.bench import Bench, reduced
+from mondegreen_experiments.choices import digest_of
 from mondegreen_experiments.code import code_of
 from mondegreen_experiments.kept import table_of, write_parquet
 from mondegreen_experiments.papers import BOARD, NAMES, recipe_named
@@ -237,6 +239,64 @@ def test_recipes_of_other_distributions_are_listed_and_measured(tmp_path, packag
     code = code_of(recipe_named("our-line").measure)
     assert "def slope(" in code
     assert "def height(" in code
+
+
+LINE = """
+{first}
+from mondegreen_experiments.recipe import Recipe
+
+def measure(bench, point, seed):
+    return {{"y": {value} + point["x"]}}
+
+RECIPE = Recipe(
+    name="beside", paper="Nobody 2026", title="A line", differs="All.",
+    measure=measure, points={{"quick": [{{"x": 1}}]}}, seeds={{"quick": 1}},
+)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "value"),
+    [
+        ("from steps_beside import step", "step"),
+        ("import steps_beside", "steps_beside.step"),
+        ("import steps_beside as own", "own.step"),
+    ],
+)
+def test_runs_of_a_file_are_also_of_the_modules_beside_it(
+    tmp_path, monkeypatch, first, value
+):
+    path = tmp_path / "line_alone.py"
+    path.write_text(LINE.format(first=first, value=value))
+    monkeypatch.syspath_prepend(tmp_path)
+    found = []
+    for step in (1, 7):
+        (tmp_path / "steps_beside.py").write_text(f"step = {step}  # {'-' * step}\n")
+        for cached in (code._file, code.code_of):
+            cached.cache_clear()
+        for name in ("line_alone", "steps_beside"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        done = invoke(tmp_path, str(path), "--json")
+        assert done.exit_code == 0, done.output
+        found.append(json.loads(done.stdout)["points"][0]["measures"]["y"]["value"])
+    assert found == [2, 8]
+
+
+def test_runs_of_other_plugins_are_not_used(tmp_path, monkeypatch):
+    site, info = tmp_path / "site", tmp_path / "site" / "coins-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: coins\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        "[mondegreen.mechanisms]\ncoin_here = coin_here:Coin\n"
+    )
+    (site / "coin_here.py").write_text("Coin = 1\n")
+    monkeypatch.syspath_prepend(str(site))
+    before = code.code_of_plugins()
+    assert "coin_here" in before
+    (site / "coin_here.py").write_text("Coin = 2\n")
+    digest_of.cache_clear()
+    assert code.code_of_plugins() != before
 
 
 def test_an_entry_point_that_is_no_recipe_of_its_name_is_an_error_of_usage(

@@ -15,7 +15,7 @@ import numpy as np
 from mondegreen.arrays import Floats
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.space.space import Space
-from mondegreen.space.store import locate, save_space, space_names
+from mondegreen.space.store import load_space, locate, save_space, space_names
 
 if TYPE_CHECKING:
     from mondegreen.scores.corpus import SentenceModel
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 FAMILIES: Final = ("glove", "w2v", "w2v_frequent")
 """Vectors that recipes take; ``FAMILY-DIM`` is one of its dimensions alone."""
+
+_DIMENSIONS: Final = 300
+"""Dimensions of our vectors; recipes ask for these, or for fewer of them."""
 
 CLASSIFIERS: Final = ("tf-idf", "lstm")
 PREPROCESSING: Final = ("stop-words", "lemmas")
@@ -114,7 +117,12 @@ def given_spaces(
         if not equals or family not in FAMILIES or (dim and not dim.isdigit()):
             allowed = f"NAME=FILE, NAME one of {', '.join(FAMILIES)}, or glove-100"
             raise InvalidParameterError("--space", each, allowed)
-        found.append((name, str(_space_file(path, most, folder, tell))))
+        file = _space_file(path, most, folder, tell)
+        has, needs = load_space(file).dim, int(dim or _DIMENSIONS)
+        if has < needs or (dim and has != needs):
+            problem = f"{path} has {has} dimensions, and {name} needs {needs}"
+            raise ConfigurationError(f"--space {each}: {problem}")
+        found.append((name, str(file)))
     return tuple(found)
 
 

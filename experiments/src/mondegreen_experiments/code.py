@@ -5,18 +5,24 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import Any, Final, TypeAlias, final
+
+from mondegreen_experiments.choices import digest_of
 
 _ROOMS: Final = ("mondegreen_experiments.", "mondegreen.attacks.", "mondegreen.scores.")
 """Code that decides what is found: recipes and their data, attacks and scores."""
 
 _APART: Final = "mondegreen_experiments.recipe"
 """What every recipe uses, and what does not decide its numbers."""
+
+_WHOLE: Final = "*"
 
 _Name: TypeAlias = tuple[str, str]  # of a file, and of what it defines
 
@@ -34,14 +40,15 @@ class _File:
 def code_of(function: Callable[..., Any]) -> str:
     """Write a function and what it uses of its package, recipes, attacks and scores.
 
-    Comments, docstrings and layout are no part of it, nor are mechanisms and the rest.
-    Of a function that stands in no file, or within another, it is what Python runs.
+    Files beside that of the function count as its package. Comments, docstrings and
+    layout are no part of it, nor are our mechanisms and the rest. Of a function that
+    stands in no file, or within another, it is what Python runs.
     """
     first = function.__module__, function.__name__
     if first[1] not in _file(first[0]).defines:
         code = function.__code__
         return repr((code.co_code, code.co_names, code.co_consts))
-    rooms = (*_ROOMS, first[0].partition(".")[0] + ".")
+    rooms = (*_ROOMS, first[0].partition(".")[0] + ".", *_list_beside(first[0]))
     used: dict[_Name, str] = {}
     waiting = [first]
     while waiting:
@@ -57,6 +64,44 @@ def code_of(function: Callable[..., Any]) -> str:
     return "\n".join(used[each] for each in sorted(used))
 
 
+def is_ours(module: str) -> bool:
+    """Whether a module is of this package."""
+    return f"{module}.".startswith(_ROOMS[0])
+
+
+def code_of_plugins() -> str:
+    """Name the mechanisms, attacks and scores of other packages by what files hold."""
+    points = [
+        point
+        for kind in ("mechanisms", "attacks", "scores")
+        for point in entry_points(group=f"mondegreen.{kind}")
+    ]
+    held = {point.value: _digest_of_package(point.module) for point in points}
+    return json.dumps(held, sort_keys=True) if held else ""
+
+
+def _digest_of_package(module: str) -> str:
+    """Digest the file of a module, or all files of its package."""
+    spec = find_spec(module.partition(".")[0])
+    if spec is None or spec.origin is None:
+        return ""
+    path = Path(spec.origin)
+    return digest_of(path.parent if path.name == "__init__.py" else path)
+
+
+def _list_beside(module: str) -> tuple[str, ...]:
+    """List the modules in the folder of one that is no package, such as a script."""
+    spec = find_spec(module)
+    if spec is None or spec.parent or not spec.origin:
+        return ()
+    folder = Path(spec.origin).parent
+    if "site-packages" in folder.parts:  # of all packages that are installed
+        return ()
+    names = {path.stem for path in folder.glob("*.py")}
+    names |= {path.parent.name for path in folder.glob("*/__init__.py")}
+    return tuple(sorted(f"{name}." for name in names))
+
+
 @functools.cache
 def _file(module: str) -> _File:
     tree = ast.parse(_source(module))
@@ -66,9 +111,13 @@ def _file(module: str) -> _File:
     return _File(
         {name: node for node in tree.body for name in _defines(node)},
         {
-            each.asname or each.name: (_module_of(node, module), each.name)
+            each.asname or each.name: (
+                (_module_of(node, module), each.name)
+                if isinstance(node, ast.ImportFrom)
+                else (each.name, _WHOLE)
+            )
             for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom)
+            if isinstance(node, ast.ImportFrom | ast.Import)
             for each in node.names
         },
     )
@@ -77,11 +126,13 @@ def _file(module: str) -> _File:
 def _resolve(taken: _Name, rooms: tuple[str, ...]) -> list[_Name]:
     """Return what an import gives: one name, all of a file, or nothing of these rooms.
 
-    Only ``from`` imports are followed, as our recipes have them.
+    A module that is imported as a whole, under a name without dots, is used whole.
     """
     module, name = taken
     if not f"{module}.".startswith(rooms) or _APART in (module, f"{module}.{name}"):
         return []
+    if name == _WHOLE:
+        return [(module, each) for each in _file(module).defines]
     spec = find_spec(module)
     for folder in (spec and spec.submodule_search_locations) or ():
         if Path(folder, f"{name}.py").is_file():

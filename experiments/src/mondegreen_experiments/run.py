@@ -16,6 +16,7 @@ from typing import TypeAlias, final
 from mondegreen.errors import ConfigurationError
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
 from mondegreen_experiments.bench import Bench
+from mondegreen_experiments.code import code_of_plugins, is_ours
 from mondegreen_experiments.kept import Run, check, keep, kept
 from mondegreen_experiments.recipe import Measure, Point, Recipe, Scale, point_key
 
@@ -116,6 +117,11 @@ class _KilledError(ConfigurationError):
     """The process of a run was killed: the other runs of its recipe go on."""
 
 
+def _name_plugins(recipe: Recipe) -> str:
+    """Name what other packages add, for a recipe that may use it."""
+    return "" if is_ours(recipe.measure.__module__) else code_of_plugins()
+
+
 def _order(recipe: Recipe, scale: Scale) -> list[tuple[Point, int]]:
     """All runs of a recipe, in the order in which they are made."""
     seeds = range(recipe.seeds[scale])
@@ -140,7 +146,7 @@ class _Work:
         self._tasks = {
             recipe.name: [
                 _Task(recipe, point, seed, recipe.key(point, seed, data))
-                for data in [bench.key(recipe.data)]
+                for data in [bench.key(recipe.data) + _name_plugins(recipe)]
                 for point, seed in _order(recipe, scale)
             ]
             for recipe in recipes

@@ -165,12 +165,15 @@ def promise(state: State) -> dict[str, Ends]:
     such bounds bounds nothing, so equal labels are no equal privacy; with the diameter
     for P, which is ``worst_loss``, upper bounds of the worst loss are equal. The paper
     takes means over all pairs, equal words among them, which changes no ratio.
+
+    What the author of a plug-in claims without a certificate is no certified epsilon.
     """
     guarantee = state.stated
     if not guarantee.is_proved:
         return {}
     low, high = state.certified_bounds
-    found = {"certified_epsilon": (low, high)}
+    is_claimed = guarantee.claimed_by and guarantee.certified is None
+    found = {} if is_claimed else {"certified_epsilon": (low, high)}
     for name, unit in (("worst_loss", "diameter"), ("near_loss", "nearest")):
         if math.isfinite(distance := guarantee.scale[unit]):
             found[name] = low * distance, high * distance

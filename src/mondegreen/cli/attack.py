@@ -400,7 +400,7 @@ def _attack_space(
         pairs = pairs.sample(state, np.random.default_rng(seed))
     else:
         pairs, problem = _check(pairs, state)
-    show("the channel")
+    show("likely originals of each word")
     knowledge = _knowledge(state, pairs, language, show)
     found = attack_all(state, pairs, knowledge, show, more)
     about = _about(pairs, problem)
@@ -610,7 +610,7 @@ def _knowledge(
     if language is None and not model.is_for(state.space):
         return Knowledge.of_texts(pairs.frequencies(state.space.vocab_size + 1))
     return Knowledge.of_language(
-        state, model, lambda share: show(f"the channel {share:.0%}")
+        state, model, lambda share: show(f"likely originals of each word {share:.0%}")
     )
 
 
@@ -644,7 +644,10 @@ def _check(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:
 
     problem = None
     if pairs.released is None:
-        problem = "its texts are not those of SAMPLE word for word"
+        problem = (
+            "its texts are not those of SAMPLE word for word, or have words of another "
+            "--space"
+        )
     elif has_closed_law(state) and not looks_drawn(state, pairs):
         problem = "this setting did not draw its words: another did, or it was read"
         pairs = pairs.as_printed()

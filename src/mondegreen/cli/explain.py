@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mondegreen.wording import Kind
 
 _RUNS: Final = 400
+_ROUNDING: Final = 1e-9  # nats: of logarithms of the law
 """Carrier sentences that are released where a reader is on."""
 
 
@@ -391,6 +392,8 @@ def _odds(odds: Odds, word: str) -> Iterator[str]:
     if odds.realised is not None:
         sure = "certainty, for some outputs, exactly"
         yield f"        {_limit(odds.realised, 'exactly', sure)}"
+        if odds.promised is not None and odds.realised > odds.promised + _ROUNDING:
+            yield "        BROKEN: the law exceeds its promise; run mondegreen audit"
 
 
 def _limit(loss: float | None, known: str, without: str) -> str:

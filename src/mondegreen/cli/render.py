@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from mondegreen.scores.preview import Preview
     from mondegreen.settings import Same, Settings
     from mondegreen.space.space import Space
+
+_MINUTE: Final = 60  # seconds
 
 
 def echo_json(value: object) -> None:
@@ -93,10 +96,25 @@ def say(message: str) -> None:
 
 
 def shower(quiet: bool) -> Callable[[str], None]:
-    """Make what shows a changing line on a terminal, and nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
+    """Make what shows a changing line on a terminal, and a line a minute elsewhere."""
+    if quiet:
         return lambda message: None
+    if not sys.stderr.isatty():
+        return _show_each_minute()
     return lambda message: click.echo(f"\r\x1b[K{message}", err=True, nl=False)
+
+
+def _show_each_minute() -> Callable[[str], None]:
+    """Make what says in a log how far long work is; short work says nothing."""
+    last = time.monotonic()
+
+    def show(message: str) -> None:
+        nonlocal last
+        if message and time.monotonic() - last >= _MINUTE:
+            last = time.monotonic()
+            say(message)
+
+    return show
 
 
 @contextlib.contextmanager

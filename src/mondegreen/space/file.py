@@ -129,15 +129,23 @@ def read_header(path: Path) -> SpaceHeader:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         told = isinstance(error, (HeaderError, InvalidParameterError))
         reason = f": {error}" if told else ""
-        raise SpaceError(f"{path}: not a space file of format {FORMAT}{reason}") from (
-            error
-        )
+        raise SpaceError(
+            f"{path}: not a space file of format {FORMAT}{reason}{_advise(path)}"
+        ) from error
     if metadata["checksum"] != _checksum(metadata):
         raise SpaceIntegrityError(
             f"{path}: the description was changed after it was written; get it again"
         )
     name, metric, digest = (metadata[key] for key in ("name", "metric", "digest"))
     return SpaceHeader(path, name, metric, digest, geometry, about, tensors, codes)
+
+
+def _advise(path: Path) -> str:
+    """Say how a file of word vectors becomes a space."""
+    if path.suffix == ".safetensors":
+        return ""
+    built = path.with_suffix(".safetensors").name
+    return f". Word vectors become one by: mondegreen space build {path} -o {built}"
 
 
 def read_space(path: Path) -> Space:

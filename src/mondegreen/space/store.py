@@ -180,6 +180,8 @@ def locate(name_or_path: str | Path) -> Path:
             f"space {name!r} is not on this machine. Download it: mondegreen space "
             f"fetch {name}"
         )
+    if Path(name).is_file():
+        return Path(name)  # of word vectors, perhaps: reading it says what to do
     raise UnknownNameError("space", name, {*files, *PUBLIC_SPACES})
 
 

@@ -224,11 +224,14 @@ def _measured(
 def _print(result: Result) -> None:
     from mondegreen_experiments.compare.report import rows
 
-    echo_table(rows(result))
+    found = rows(result)
+    echo_table(found)
     chance = next(means["chance"].value for _, means in result.means)
+    equal = "sensitive recovered"
+    advice = f"compare at equal {equal!r}" if equal in found[0] else "see --attacked"
     say(
         f"Chance: {chance:.3f}. Intervals of 95 % over seeds. The unit of epsilon "
-        "differs between mechanisms: compare at equal 'sensitive recovered'."
+        f"differs between mechanisms: {advice}."
     )
 
 

@@ -91,7 +91,10 @@ def _of_file(path: Path) -> Recipe:
     if not isinstance(found, Recipe):
         raise ConfigurationError(f"{path} has no RECIPE, a Recipe of this package")
     if found.name in list_names():
-        raise ConfigurationError(f"{path}: {found.name} is the name of another recipe")
+        raise ConfigurationError(
+            f"{path}: {found.name} is the name of another recipe, of this package or "
+            "of one that is installed; give yours another name"
+        )
     return found
 
 

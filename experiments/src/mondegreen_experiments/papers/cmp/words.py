@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from mondegreen.arrays import Ids
+from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import space_distances
 from mondegreen.space.space import Space
 from mondegreen_experiments.bench import Bench
@@ -37,7 +38,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Found:
     ``outputs`` are the most frequent ones, with their share of the runs.
     """
     space, rng = bench.space(f"glove-{point['dim']}"), np.random.default_rng(seed)
-    word, runs = space.words.index(str(point["word"])), int(point["runs"])
+    word, runs = _find(str(point["word"]), space), int(point["runs"])
     own = np.array([word], dtype=np.int32)
     state = prepared("CMP", float(point["epsilon"]), space)
     outputs = repeated(state, own, runs, rng).ravel()
@@ -55,6 +56,14 @@ def measure(bench: Bench, point: Point, seed: int) -> Found:
         "within_twice": int((apart < 2 * apart[order[1]]).sum()) - 1,
         "outputs": _frequent(outputs, space),
     }
+
+
+def _find(word: str, space: Space) -> int:
+    if word not in space.words:
+        raise ConfigurationError(
+            f"the vectors lack {word!r}, a word of the paper: give others"
+        )
+    return space.words.index(word)
 
 
 def _frequent(outputs: Ids, space: Space) -> str:

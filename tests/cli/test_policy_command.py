@@ -9,7 +9,9 @@ import pytest
 from commands import run_command
 from mondegreen.policy.policy import load_policy
 
-KEYS = {"word", "class", "group", "hides_among", "outputs", "examples", "at_start"}
+KEYS = {"word", "class", "group", "hides_among", "outputs", "examples", "at_start"} | {
+    "capitalized"
+}
 
 
 run = run_command
@@ -76,6 +78,25 @@ def test_show_takes_the_options_of_a_policy(tmp_path):
     (names,) = show("diabetes", policy="names")
     assert {opened["class"], added["class"], names["class"]} == {"ordinary"}
     assert hidden["class"] == "rest"
+
+
+def test_an_own_word_that_is_a_name_is_reported_with_its_spelling(tmp_path):
+    small, capital = tmp_path / "small.txt", tmp_path / "capital.txt"
+    small.write_text("port\nrouter\n")
+    capital.write_text("Port\nrouter\n")
+    (port,) = show("port", ordinary=small)
+    assert (port["class"], port["capitalized"]["class"]) == ("ordinary", "place")
+    (port,) = show("port", ordinary=capital)
+    assert (port["class"], port["capitalized"]) == ("ordinary", None)
+    line = "as Port inside a sentence: place"
+    assert line in run("policy", "show", "port", "--ordinary", small).stdout
+    done = run("explain", "port", "-e", "12", "--ordinary", small)
+    assert line in done.stdout
+    assert "still hide with a capital: Port. To show" in done.stderr
+    assert "still hide" not in run("explain", "port", "-e", "12").stderr
+    done = run("explain", "Port", "-e", "12", "--ordinary", capital)
+    assert "ordinary, shown" in done.stdout
+    assert "still hide" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import (
+    describe_spellings,
     describe_symbol,
     echo_json,
     echo_table,
@@ -262,9 +263,7 @@ def _policy_lines(scores: PolicyWordScores, guarantee: Guarantee) -> Iterator[st
     shown, law = scores.shown, guarantee.setting
     yield f"{shown.word}: {law} over policy {guarantee.space}; exact"
     yield describe_symbol(shown.inside)
-    if shown.at_start is not None:
-        start = describe_symbol(shown.at_start)
-        yield f"as the first word of a sentence: {start}"
+    yield from describe_spellings(shown)
     chances = [("printed unchanged", scores.stay)]
     if not scores.is_ordinary:
         chances += [("printed as another word of its group", scores.group)]

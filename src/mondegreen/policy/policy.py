@@ -136,7 +136,9 @@ class Policy:
     opened, hidden : iterable of str
         Classes that are shown, and hidden, whatever the policy of that name does.
     ordinary, sensitive : iterable of str
-        PUBLIC words that are ordinary in this field, and that must hide.
+        PUBLIC words that are ordinary in this field, and that must hide. An ordinary
+        word that the lists have as a name, too (``port``, a place), hides where it has
+        a capital, unless it is given with one: ``Port``.
     hide_among : int, at least 2
         Words that each group has at least, where its class and similar ones have them.
     numbers : {"hide", "near", "plain"}
@@ -176,9 +178,10 @@ class Policy:
         for each in (*opened, *hidden):
             if each not in lexicon.classes:
                 raise UnknownNameError("class", each, list(lexicon.classes))
+        ordinary = tuple(ordinary)
         own = _check_words("ordinary", ordinary)
         never = _check_words("sensitive", sensitive)
-        self._own = own
+        self._own, self._spellings = own, ordinary
         shown = [*lexicon.ordinary, *CLITICS, *sorted(own), *sorted(ADDRESS_PARTS)]
         for (kind, _), words in lexicon.words.items():
             shown += words if kind in self.opened else ()
@@ -277,7 +280,24 @@ class Policy:
             if kind[0] not in self.opened:
                 symbol = self.find_group(*kind)
                 table.update((word, symbol) for word in words if word in known)
+        self._show_own_names()
         self.starts = lexicon.start
+
+    def _show_own_names(self) -> None:
+        """Show a user's own words as they are spelled in the list, names or not."""
+        for spelled in self._spellings:
+            if spelled[:1].isupper():
+                is_upper = len(spelled) > 1 and spelled.isupper()
+                (self.upper if is_upper else self.capitals).pop(canonical(spelled), 0)
+
+    def list_own_names(self) -> tuple[str, ...]:
+        """List a user's own ordinary words that hide with a capital, spelled so.
+
+        >>> load_policy("sensitive", ordinary=("port", "router")).list_own_names()
+        ('Port',)
+        """
+        hidden = self._own & self.capitals.keys()
+        return tuple(word[:1].upper() + word[1:] for word in sorted(hidden))
 
     def _hides_among(self) -> int | None:
         """Known words of the smallest group of words that is no format."""

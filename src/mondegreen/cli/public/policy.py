@@ -12,6 +12,7 @@ from mondegreen.cli import options
 from mondegreen.cli.options import File, PolicyName, argument, command, option
 from mondegreen.cli.public.policy_export import export
 from mondegreen.cli.render import (
+    describe_spellings,
     describe_symbol,
     echo_facts,
     echo_json,
@@ -267,7 +268,4 @@ def _lines(shown: ShownWord) -> list[str]:
     lines = [f"{shown.word}: {describe_symbol(shown.inside)}"]
     if shown.inside.hides_among is not None:
         lines.append(f"  printed, for example: {', '.join(shown.examples)}")
-    if shown.at_start is not None:
-        start = describe_symbol(shown.at_start)
-        lines.append(f"  as the first word of a sentence: {start}")
-    return lines
+    return lines + [f"  {line}" for line in describe_spellings(shown)]

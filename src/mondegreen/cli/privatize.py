@@ -235,7 +235,7 @@ def privatize(
 
     writer = _open_ledger(ledger, ledger_key_file, noise, id_column)
     releaser = Releaser(
-        first=FirstTexts(show),
+        first=FirstTexts(show, quiet=quiet),
         certified=FirstTexts(certify, is_shown=False),
         earlier=report_pass(earlier),
         carried=carried,

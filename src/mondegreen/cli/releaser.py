@@ -216,7 +216,7 @@ class Releaser:
     def say_done(self, output: str) -> None:
         """Show the first texts, and say how much was released and how fast."""
         self._first.show(self.privatizer, output)
-        if self._certificate is not None:
+        if self._certificate is not None and not self._quiet:
             from mondegreen.cli.explain_file import say_exposed
 
             click.echo(say_exposed(self._certificate), err=True)

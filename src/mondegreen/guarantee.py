@@ -201,6 +201,24 @@ class Guarantee:
         rho = words * self.word_loss**2 / 2
         return min(pure, rho + 2 * math.sqrt(rho * math.log(1 / delta)))
 
+    @property
+    def text_loss_note(self) -> str:
+        """Between which texts the loss of k words is a bound, in plain words.
+
+        Every word counts, also an ordinary one of a policy. Where ordinary words are
+        protected, another text may differ in them. Where they are shown, the bound is
+        for texts that differ in sensitive words; how many there are depends on the
+        private text, so the count of all words stands for it.
+        """
+        if self.has_groups and self.conditions:
+            return (
+                "Bound for two texts that differ in sensitive words only, at most in "
+                "as many as there are words. A text with other ordinary words has no "
+                "bound, because the release shows them."
+            )
+        others = ", ordinary ones included" if self.has_groups else self._within()
+        return f"Bound for two texts that differ in all their words{others}."
+
     def with_text(
         self,
         disclosed: tuple[str, ...],

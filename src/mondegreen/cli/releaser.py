@@ -199,7 +199,10 @@ class Releaser:
         report |= {
             "protection": worst((report["protection"], self._preview.level)),
             "preview": self._preview.to_dict(),
-            "loss": self._losses.to_dict(promise.word_loss),
+            "loss": {
+                **self._losses.to_dict(promise.word_loss),
+                "note": promise.text_loss_note,
+            },
             "input": {
                 "format": ", ".join(self._formats),
                 "columns": list(self._columns),

@@ -64,6 +64,7 @@ class Guarantee:
         The same promise in other metrics, and what is protected.
     hides_among : int or None
         How many words of the space an original may have been, whatever the output.
+        Of a policy: the words of its smallest group of words.
     disclosed : tuple of str
         Everything about the input that passes unchanged, as ``name: explanation``.
     conditions : tuple of str

@@ -2,15 +2,18 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
 
 from commands import run_command
 from mondegreen.policy.policy import load_policy
+from mondegreen.settings import Settings
 
 KEYS = {"word", "class", "group", "hides_among", "outputs", "examples", "at_start"} | {
-    "capitalized"
+    "known_words",
+    "capitalized",
 }
 
 
@@ -46,6 +49,28 @@ def test_info_has_every_class_with_its_groups():
     assert "digest" in run("policy", "info").stdout
 
 
+@pytest.mark.parametrize("name", ["sensitive", "names"])
+def test_one_number_is_what_a_word_hides_among(name):
+    """The smallest group is the same in the guarantee, the lists and for its words."""
+    flags = ["--policy", name]
+    shown = {each["word"]: each["hides_among"] for each in show("May", policy=name)}
+    facts = found("policy", "info", name)
+    least = facts["hides_among"]
+    formats = ("format", "number_word")
+    groups = [r["least"] for r in facts["classes"] if r["class"] not in formats]
+    assert shown["May"] == least == min(each for each in groups if each)
+    assert facts["hide_among"] == Settings().hide_among > least
+    table = run("policy", "info", name).stdout
+    assert re.search(rf"words of the smallest group +{least}\n", table)
+    assert re.search(r"target for a group \(--hide-among\) +100\n", table)
+    among = f"hides among the {least} words of group"
+    assert among in run("policy", "show", "May", *flags).stdout
+    stated = run("explain", "May", "-e", "12", *flags).stdout
+    assert f"hides among at least {least} words of its kind" in stated
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "choose-a-policy.md"
+    assert f"*smallest group of words*\nhas {least} in" in page.read_text("utf-8")
+
+
 def test_show_says_of_tokens_as_spelled_what_they_are():
     the, illness, may, unknown = show("the", "diabetes", "May", "zorblax")
     assert set(the) >= KEYS
@@ -55,7 +80,8 @@ def test_show_says_of_tokens_as_spelled_what_they_are():
         ["the"],
     )
     assert illness["class"] == "health"
-    assert illness["hides_among"] >= illness["outputs"] >= len(illness["examples"])
+    assert illness["hides_among"] == illness["outputs"] >= len(illness["examples"])
+    assert illness["known_words"] > illness["hides_among"]
     assert len(illness["examples"]) == 10
     assert may["class"] == "time"
     assert may["at_start"]["class"] == "ordinary"

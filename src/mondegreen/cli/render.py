@@ -84,10 +84,8 @@ def describe_symbol(shown: ShownSymbol) -> str:
     if shown.class_name == "format":
         among = f"hides among all {shown.outputs:,} of this format"
         return f"{shown.class_name} {shown.group!r}; {among}"
-    return (
-        f"{shown.class_name}; group {shown.group!r}; hides among {shown.hides_among:,} "
-        f"known words and unknown ones, printed as {shown.outputs:,}"
-    )
+    among = f"the {shown.outputs:,} words of group {shown.group!r}"
+    return f"{shown.class_name}; hides among {among}"
 
 
 def describe_spellings(shown: ShownWord) -> list[str]:

@@ -33,7 +33,7 @@ from mondegreen.text.print_forms import public_cases
 from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
 
 HIDE_AMONG: Final = 100
-"""Words that a sensitive word hides among at least, where its class has as many."""
+"""The default target: words that a group has, where its class has as many."""
 
 _FEWEST: Final = 20
 """Fewer words are no group, whatever their grammar."""
@@ -111,7 +111,8 @@ UNKNOWN_FORMS: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
 class Group:
     """Words that cannot be told from each other: any of ``words`` is printed for all.
 
-    ``inputs`` counts the known words that are of the group; unknown ones may be, too.
+    A sensitive word *hides among* ``words``, which ``inputs`` counts. Known words that
+    are never printed and unknown ones hide among them, too.
     """
 
     class_name: str
@@ -300,7 +301,7 @@ class Policy:
         return tuple(word[:1].upper() + word[1:] for word in sorted(hidden))
 
     def _hides_among(self) -> int | None:
-        """Known words of the smallest group of words that is no format."""
+        """Words of the smallest group of words; formats are no such groups."""
         groups = self.groups
         sizes = [g.inputs for g in groups if not _is_format(g.class_name, g.form)]
         return min(sizes, default=None)

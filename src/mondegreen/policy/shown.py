@@ -28,8 +28,11 @@ class ShownSymbol:
         ``health`` and ``health, plural``; ``ordinary`` and ``""``; a format such as
         ``year`` has the class ``format``.
     hides_among : int or None
-        Known words that are of the group; for a format, its tokens. None for an
-        ordinary word, which does not hide.
+        Words of its group; for a format, its tokens. None for an ordinary word, which
+        does not hide.
+    known_words : int or None
+        Known words that are of the group, those that are never printed included. None
+        for ordinary words and formats.
     outputs : int
         Words that may be printed for it.
     """
@@ -38,6 +41,7 @@ class ShownSymbol:
     class_name: str
     group: str
     hides_among: int | None
+    known_words: int | None
     outputs: int
 
 
@@ -139,13 +143,14 @@ class PolicyView:
         policy = self.policy
         kind, form, outputs = policy.describe(symbol)
         place = symbol - len(policy.ordinary)
-        inputs: int | None = self._inputs[symbol]
         group = f"{kind}, {form}"
+        known: int | None = None
         if place < 0:
-            group, inputs = "", None
+            group = ""
         elif place >= len(policy.groups):
-            kind, group, inputs = "format", form, outputs
+            kind, group = "format", form
         else:
+            known = self._inputs[symbol]
             own = policy.groups[place]
             bands = self._bands[own.class_name, own.form]
             group += f" ({self._places[place]} of {bands})" if bands > 1 else ""
@@ -156,7 +161,8 @@ class PolicyView:
             symbol=symbol,
             class_name=kind,
             group=group,
-            hides_among=inputs,
+            hides_among=None if place < 0 else outputs,
+            known_words=known,
             outputs=outputs,
         )
 

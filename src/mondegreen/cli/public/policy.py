@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -68,7 +69,7 @@ def list_policies(as_json: bool = options.JSON) -> None:
             found = _load(Settings(policy=name)).alphabet
             counts = {key: getattr(found, key) for key in counts}
         rows.append({"name": name, "about": _ABOUT[name], **counts})
-    echo_table(rows, as_json=as_json)
+    echo_table(rows if as_json else [_label(row) for row in rows], as_json=as_json)
 
 
 @command()
@@ -93,6 +94,7 @@ def info(
         "ordinary": len(found.ordinary),
         "groups": found.alphabet.groups,
         "hides_among": found.alphabet.hides_among,
+        "hide_among": found.hide_among,
         "lexicon": dict(found.lexicon.header),
         "lexicon_digest": found.lexicon.digest,
     }
@@ -100,9 +102,9 @@ def info(
     if as_json:
         echo_json({**facts, "classes": rows})
         return
-    echo_facts(facts)
+    echo_facts(_label(facts))
     click.echo()
-    echo_table(rows)
+    echo_table([_label(row) for row in rows])
 
 
 @command(short_help="Show what a policy does with words.")
@@ -244,11 +246,23 @@ def build(
         "groups": made.alphabet.groups,
         "hides_among": made.alphabet.hides_among,
     }
-    echo_facts(facts, as_json=as_json)
+    echo_facts(facts if as_json else _label(facts), as_json=as_json)
 
 
 for _verb in (list_policies, info, show, diff, build, export):
     policy.add_command(_verb)
+
+
+_LABELS: Final = {
+    "hides_among": "words of the smallest group",
+    "hide_among": "target for a group (--hide-among)",
+    "least": "words of the smallest",
+}
+
+
+def _label(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Name facts in the words of the guarantee, for people."""
+    return {_LABELS.get(name, name): value for name, value in facts.items()}
 
 
 def _load(settings: Settings) -> Policy:

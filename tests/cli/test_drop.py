@@ -209,3 +209,15 @@ def test_formulas_of_a_workbook_go_where_a_column_goes(folder):
 
 def test_dropping_is_no_setting():
     assert "drop" not in Settings.__dataclass_fields__
+
+
+def test_a_record_that_passes_lacks_the_key_too(folder):
+    Path("in.jsonl").write_text('{"text": "", "k": 1}\n{"other": "x", "k": 2}\n')
+    _, output = run("in.jsonl", "--missing", "pass", "--drop", "k")
+    assert Path(output).read_text() == '{"text": ""}\n{"other": "x"}\n'
+
+
+def test_the_header_keeps_its_mark_its_quotes_and_its_line_end(folder):
+    Path("in.csv").write_bytes(b'\xef\xbb\xbfid,"a\nb",text\r\n1,x,\r\n')
+    _, output = run("in.csv", "--drop", "id")
+    assert Path(output).read_bytes() == b'\xef\xbb\xbf"a\nb",text\r\nx,\r\n'

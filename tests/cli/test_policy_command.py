@@ -187,6 +187,23 @@ def test_odds_are_those_of_the_guarantee():
     assert (ordinary["realised"], ordinary["promised"]) == (None, None)
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "says"),
+    [("urr", "differ in sensitive words only"), ("krr", "ordinary ones included")],
+)
+def test_the_loss_of_a_text_adds_up_and_says_between_which_texts(mechanism, says):
+    """Under urr another ordinary word is excluded by what is printed; see the odds."""
+    flags = ["explain", "the", "-e", "12", "-m", mechanism, "--words", "10"]
+    stated = found(*flags)
+    loss = stated["document"]["any"]
+    assert loss == pytest.approx(120)
+    assert loss == 10 * stated["guarantee"]["certified"]
+    assert says in stated["document"]["note"]
+    ordinary = next(odds for odds in stated["odds"] if odds["pair"] == "ordinary")
+    assert (ordinary["realised"] is None) == ("sensitive" in says)  # no bound
+    assert "loss of a text of 10 words: at most 120 nats. Bound" in run(*flags).stdout
+
+
 def test_the_chance_to_stay_is_that_of_the_draw():
     policy = load_policy("sensitive")
     law = explain("diabetes", "krr")

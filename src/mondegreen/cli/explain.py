@@ -126,7 +126,7 @@ def explain(
             target, "--plot does not go with a policy: use --json, or --policy all"
         )
         scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
-        _explain_with_policy(privatizer, word, scored, as_json=as_json)
+        _explain_with_policy(privatizer, word, scored, words, as_json=as_json)
         return
     code, form = Lookup(privatizer.space, keep=settings.keep).find_code(word)
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
@@ -222,6 +222,7 @@ def _explain_with_policy(
     privatizer: Privatizer,
     word: str,
     scores: PolicyWordScores,
+    words: int,
     *,
     as_json: bool,
 ) -> None:
@@ -233,12 +234,15 @@ def _explain_with_policy(
         same, is_ordinary=scores.is_ordinary
     )
     preview = privatizer.preview()
+    loss = guarantee.text_loss(words, within_conditions=True)
+    note = guarantee.text_loss_note
     if as_json:
         echo_json(
             {
                 "word": word,
                 "is_kept": False,
                 "guarantee": guarantee.to_dict(),
+                "document": {"words": words, "any": loss, "note": note},
                 **scores.to_dict(),
                 "printed": printed,
                 "preview": preview.to_dict(),
@@ -255,6 +259,8 @@ def _explain_with_policy(
             f"\nin a text that has the word {places} times (--same {same}): printed "
             f"unchanged at least once with {often} %"
         )
+    text = f"a text of {amount(words, 'word')}: at most {figure(loss)} nats"
+    click.echo(f"\nloss of {text}. {note}")
     click.echo(f"\n{guarantee.summary()}\n{preview}")
     click.echo(f"Protection: {preview.protection(guarantee)}.")
 

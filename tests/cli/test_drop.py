@@ -5,6 +5,7 @@ import io
 import json
 from pathlib import Path
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -33,7 +34,6 @@ def write(form, rows=ROWS):
     elif form == "parquet":
         pq.write_table(pa.Table.from_pylist(rows), path)
     else:
-        openpyxl = pytest.importorskip("openpyxl")
         book = openpyxl.Workbook()
         for row in [list(rows[0]), *(list(row.values()) for row in rows)]:
             book.active.append(row)
@@ -53,7 +53,6 @@ def read(path):
         return [json.loads(line) for line in Path(path).read_text().splitlines()]
     if form == "parquet":
         return pq.read_table(path).to_pylist()
-    openpyxl = pytest.importorskip("openpyxl")
     header, *rows = openpyxl.load_workbook(path).active.iter_rows(values_only=True)
     return [dict(zip(header, row, strict=True)) for row in rows]
 

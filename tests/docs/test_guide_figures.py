@@ -48,7 +48,7 @@ def test_a_data_protection_officer_reads_the_defaults_of_groups_and_prompts():
     assert kept.default == 3600
     assert "until an hour after the last request (`--conversation-ttl`)" in page
     assert {"health", "belief"} <= load_policy("names").opened
-    assert "`names`, the default, shows health and belief" in page
+    assert "`names`, the default here, shows health and belief" in page
 
 
 def test_the_lines_of_the_start_are_what_the_command_prints():

@@ -241,7 +241,7 @@ class Settings:
     hide_among: int = setting(
         100,
         "Target: words in a group of the policy. A class with fewer words is one "
-        "group, so the smallest group has fewer.",
+        "group, so a group can have fewer.",
         "--hide-among N",
     )
     numbers: Numbers = setting(

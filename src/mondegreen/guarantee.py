@@ -220,6 +220,29 @@ class Guarantee:
         others = ", ordinary ones included" if self.has_groups else self._within()
         return f"Bound for two texts that differ in all their words{others}."
 
+    def describe_text_loss(self, words: int = 100) -> dict[str, Any]:
+        """Bound the loss of a text of so many words, as JSON values, and say of which.
+
+        Parameters
+        ----------
+        words : int
+            Number of words of the text.
+
+        Returns
+        -------
+        dict of str to JSON values
+            ``words``; ``any``, the bound in nats; ``note``, :attr:`text_loss_note`.
+
+        Examples
+        --------
+        >>> import mondegreen as mg
+        >>> promise = mg.Privatizer(mg.mechanism("krr", epsilon=10.0)).guarantee
+        >>> round(promise.describe_text_loss(7)["any"], 6)
+        70.0
+        """
+        loss = self.text_loss(words, within_conditions=True)
+        return {"words": words, "any": loss, "note": self.text_loss_note}
+
     def with_text(
         self,
         disclosed: tuple[str, ...],

@@ -234,15 +234,14 @@ def _explain_with_policy(
         same, is_ordinary=scores.is_ordinary
     )
     preview = privatizer.preview()
-    loss = guarantee.text_loss(words, within_conditions=True)
-    note = guarantee.text_loss_note
+    document = guarantee.describe_text_loss(words)
     if as_json:
         echo_json(
             {
                 "word": word,
                 "is_kept": False,
                 "guarantee": guarantee.to_dict(),
-                "document": {"words": words, "any": loss, "note": note},
+                "document": document,
                 **scores.to_dict(),
                 "printed": printed,
                 "preview": preview.to_dict(),
@@ -259,8 +258,8 @@ def _explain_with_policy(
             f"\nin a text that has the word {places} times (--same {same}): printed "
             f"unchanged at least once with {often} %"
         )
-    text = f"a text of {amount(words, 'word')}: at most {figure(loss)} nats"
-    click.echo(f"\nloss of {text}. {note}")
+    text = f"a text of {amount(words, 'word')}: at most {figure(document['any'])} nats"
+    click.echo(f"\nloss of {text}. {document['note']}")
     click.echo(f"\n{guarantee.summary()}\n{preview}")
     click.echo(f"Protection: {preview.protection(guarantee)}.")
 

@@ -221,7 +221,7 @@ class Guarantee:
         return f"Bound for two texts that differ in all their words{others}."
 
     def describe_text_loss(self, words: int = 100) -> dict[str, Any]:
-        """Bound the loss of a text of so many words, as JSON values, and say of which.
+        """Bound the loss of a text of so many words, and say for which texts it holds.
 
         Parameters
         ----------

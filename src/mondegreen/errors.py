@@ -1,4 +1,4 @@
-"""Every error the package raises.
+"""All errors of the package, and the exit codes of the command.
 
 ::
 

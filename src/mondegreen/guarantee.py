@@ -64,6 +64,7 @@ class Guarantee:
         The same promise in other metrics, and what is protected.
     hides_among : int or None
         How many words of the space an original may have been, whatever the output.
+        Of a policy: the words of its smallest group of words.
     disclosed : tuple of str
         Everything about the input that passes unchanged, as ``name: explanation``.
     conditions : tuple of str
@@ -200,6 +201,47 @@ class Guarantee:
             raise InvalidParameterError("delta", delta, "in (0, 1)")
         rho = words * self.word_loss**2 / 2
         return min(pure, rho + 2 * math.sqrt(rho * math.log(1 / delta)))
+
+    @property
+    def text_loss_note(self) -> str:
+        """Between which texts the loss of k words is a bound, in plain words.
+
+        Every word counts, also an ordinary one of a policy. Where ordinary words are
+        protected, another text may differ in them. Where they are shown, the bound is
+        for texts that differ in sensitive words; how many there are depends on the
+        private text, so the count of all words stands for it.
+        """
+        if self.has_groups and self.conditions:
+            return (
+                "Bound for two texts that differ in sensitive words only, at most in "
+                "as many as there are words. A text with other ordinary words has no "
+                "bound, because the release shows them."
+            )
+        others = ", ordinary ones included" if self.has_groups else self._within()
+        return f"Bound for two texts that differ in all their words{others}."
+
+    def describe_text_loss(self, words: int = 100) -> dict[str, Any]:
+        """Bound the loss of a text of so many words, and say for which texts it holds.
+
+        Parameters
+        ----------
+        words : int
+            Number of words of the text.
+
+        Returns
+        -------
+        dict of str to JSON values
+            ``words``; ``any``, the bound in nats; ``note``, :attr:`text_loss_note`.
+
+        Examples
+        --------
+        >>> import mondegreen as mg
+        >>> promise = mg.Privatizer(mg.mechanism("krr", epsilon=10.0)).guarantee
+        >>> round(promise.describe_text_loss(7)["any"], 6)
+        70.0
+        """
+        loss = self.text_loss(words, within_conditions=True)
+        return {"words": words, "any": loss, "note": self.text_loss_note}
 
     def with_text(
         self,

@@ -133,7 +133,7 @@ class Settings:
     opened, hidden : iterable of str
         Classes of the policy that are shown, and hidden.
     hide_among : int
-        Words that each group of the policy has at least, where its class has them.
+        The target: words that each group of the policy has, where its class has them.
     numbers : {"hide", "near", "plain"}
         Whether amounts hide among all numbers of their format, are printed near their
         value, or pass unchanged.
@@ -240,7 +240,8 @@ class Settings:
     )
     hide_among: int = setting(
         100,
-        "Minimum number of words in a group. A class with fewer words is one group.",
+        "Target: words in a group of the policy. A class with fewer words is one "
+        "group, so a group can have fewer.",
         "--hide-among N",
     )
     numbers: Numbers = setting(

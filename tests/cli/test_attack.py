@@ -263,6 +263,7 @@ def test_a_policy_is_attacked_with_a_held_out_half(of_policy):
         assert found[name].keys() >= {"value", "low", "high", "chance"}
     assert found["worst_word"]["words"] == []  # half of SAMPLE is not public
     said = of_policy().stdout
+    assert "one word, the easiest to guess, where it was written. It is not a" in said
     assert "45 texts, 225 words, of SAMPLE, held out" in said
     assert "rest (not counted)" in said
 

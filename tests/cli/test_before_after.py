@@ -128,6 +128,21 @@ def test_show_is_refused_without_a_terminal(table, forced):
     assert [each.name for each in Path().iterdir()] == ["in.csv"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["privatize", "in.csv", "-e", "12", "--show", "2", "-o", "out.csv"],
+        ["proxy", "--upstream", "http://127.0.0.1:9", "--restore", "--dry-run"],
+    ],
+)
+def test_quiet_prints_no_originals_on_a_terminal_either(table, command):
+    code, shown, _ = on_terminal(*command, "--quiet")
+    assert code == 2
+    assert "and --quiet prints warnings only" in " ".join(shown.split())
+    assert CANARY not in shown
+    assert not Path("out.csv").exists()
+
+
 def test_show_colors_what_a_policy_of_all_words_hides(table):
     code, shown, _ = on_terminal(*table, "--policy", "all", "-o", "out.csv")
     assert code == 0

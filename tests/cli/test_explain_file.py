@@ -76,6 +76,8 @@ def test_no_release_differs_by_the_option_that_counts(file, tmp_path):
     assert written["context"]["computed"] == "of this release"
     assert written["context"]["exposed"] >= 3
     assert "names them with a posterior above 0.5" in done.stderr
+    quiet = invoke(*given, *report, "--force", "-q")
+    assert "names them" not in quiet.stderr
     for word in SECRET:
         assert word not in json.dumps(written)
 

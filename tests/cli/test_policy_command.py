@@ -2,14 +2,19 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
 
 from commands import run_command
 from mondegreen.policy.policy import load_policy
+from mondegreen.settings import Settings
 
-KEYS = {"word", "class", "group", "hides_among", "outputs", "examples", "at_start"}
+KEYS = {"word", "class", "group", "hides_among", "outputs", "examples", "at_start"} | {
+    "known_words",
+    "capitalized",
+}
 
 
 run = run_command
@@ -44,6 +49,28 @@ def test_info_has_every_class_with_its_groups():
     assert "digest" in run("policy", "info").stdout
 
 
+@pytest.mark.parametrize("name", ["sensitive", "names"])
+def test_one_number_is_what_a_word_hides_among(name):
+    """The smallest group is the same in the guarantee, the lists and for its words."""
+    flags = ["--policy", name]
+    shown = {each["word"]: each["hides_among"] for each in show("May", policy=name)}
+    facts = found("policy", "info", name)
+    least = facts["hides_among"]
+    formats = ("format", "number_word")
+    groups = [r["least"] for r in facts["classes"] if r["class"] not in formats]
+    assert shown["May"] == least == min(each for each in groups if each)
+    assert facts["hide_among"] == Settings().hide_among > least
+    table = run("policy", "info", name).stdout
+    assert re.search(rf"words of the smallest group +{least}\n", table)
+    assert re.search(r"target for a group \(--hide-among\) +100\n", table)
+    among = f"hides among the {least} words of group"
+    assert among in run("policy", "show", "May", *flags).stdout
+    stated = run("explain", "May", "-e", "12", *flags).stdout
+    assert f"hides among at least {least} words of its kind" in stated
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "choose-a-policy.md"
+    assert f"*smallest group of words*\nhas {least} in" in page.read_text("utf-8")
+
+
 def test_show_says_of_tokens_as_spelled_what_they_are():
     the, illness, may, unknown = show("the", "diabetes", "May", "zorblax")
     assert set(the) >= KEYS
@@ -53,7 +80,8 @@ def test_show_says_of_tokens_as_spelled_what_they_are():
         ["the"],
     )
     assert illness["class"] == "health"
-    assert illness["hides_among"] >= illness["outputs"] >= len(illness["examples"])
+    assert illness["hides_among"] == illness["outputs"] >= len(illness["examples"])
+    assert illness["known_words"] > illness["hides_among"]
     assert len(illness["examples"]) == 10
     assert may["class"] == "time"
     assert may["at_start"]["class"] == "ordinary"
@@ -76,6 +104,25 @@ def test_show_takes_the_options_of_a_policy(tmp_path):
     (names,) = show("diabetes", policy="names")
     assert {opened["class"], added["class"], names["class"]} == {"ordinary"}
     assert hidden["class"] == "rest"
+
+
+def test_an_own_word_that_is_a_name_is_reported_with_its_spelling(tmp_path):
+    small, capital = tmp_path / "small.txt", tmp_path / "capital.txt"
+    small.write_text("port\nrouter\n")
+    capital.write_text("Port\nrouter\n")
+    (port,) = show("port", ordinary=small)
+    assert (port["class"], port["capitalized"]["class"]) == ("ordinary", "place")
+    (port,) = show("port", ordinary=capital)
+    assert (port["class"], port["capitalized"]) == ("ordinary", None)
+    line = "as Port inside a sentence: place"
+    assert line in run("policy", "show", "port", "--ordinary", small).stdout
+    done = run("explain", "port", "-e", "12", "--ordinary", small)
+    assert line in done.stdout
+    assert "still hide with a capital: Port. To show" in done.stderr
+    assert "still hide" not in run("explain", "port", "-e", "12").stderr
+    done = run("explain", "Port", "-e", "12", "--ordinary", capital)
+    assert "ordinary, shown" in done.stdout
+    assert "still hide" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -138,6 +185,23 @@ def test_odds_are_those_of_the_guarantee():
         assert shows == (mechanism == "urr")
     (_, ordinary) = explain("the")["odds"]
     assert (ordinary["realised"], ordinary["promised"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "says"),
+    [("urr", "differ in sensitive words only"), ("krr", "ordinary ones included")],
+)
+def test_the_loss_of_a_text_adds_up_and_says_between_which_texts(mechanism, says):
+    """Under urr another ordinary word is excluded by what is printed; see the odds."""
+    flags = ["explain", "the", "-e", "12", "-m", mechanism, "--words", "10"]
+    stated = found(*flags)
+    loss = stated["document"]["any"]
+    assert loss == pytest.approx(120)
+    assert loss == 10 * stated["guarantee"]["certified"]
+    assert says in stated["document"]["note"]
+    ordinary = next(odds for odds in stated["odds"] if odds["pair"] == "ordinary")
+    assert (ordinary["realised"] is None) == ("sensitive" in says)  # no bound
+    assert "loss of a text of 10 words: at most 120 nats. Bound" in run(*flags).stdout
 
 
 def test_the_chance_to_stay_is_that_of_the_draw():

@@ -764,6 +764,22 @@ def test_the_report_says_what_a_text_loses(run):
             assert loss["per_id"] == {"largest": largest, "median": median}
 
 
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (["-m", "urr"], "A text with other ordinary words has no bound"),
+        (["-m", "krr"], "differ in all their words, ordinary ones included."),
+        (["--policy", "all"], "differ in all their words."),
+    ],
+)
+def test_the_report_says_between_which_texts_the_loss_holds(folder, flags, says):
+    Path("in.txt").write_text("Ann met him.\n")
+    given = ["privatize", "in.txt", "-o", "o.txt", "-e", "12", "--report", "-", *flags]
+    loss = json.loads(run_command(*given).stdout)["loss"]
+    assert says in loss["note"]
+    assert loss["per_row"]["largest"] == 3 * loss["per_word"]
+
+
 def test_a_run_without_words_loses_nothing(run):
     Path("in.txt").write_text("\n\n")
     run("in.txt", "-o", "o.txt", "--report", "r.json")

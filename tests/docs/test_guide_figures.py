@@ -10,6 +10,9 @@ from click.testing import CliRunner
 import mondegreen as mg
 from benchmarks.pages.policies_page import COLLECTIONS, DEFAULT, load
 from mondegreen.cli.main import cli
+from mondegreen.cli.services.proxy import proxy
+from mondegreen.policy.policy import load_policy
+from mondegreen.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,6 +36,19 @@ def test_what_an_attacker_recovers_is_that_of_the_results(page):
     )
     shown = [int(each) for each in numbers.groups() if each]
     assert shown == [round(least), round(most)]
+
+
+def test_a_data_protection_officer_reads_the_defaults_of_groups_and_prompts():
+    page = read("data-protection")
+    for name in ("sensitive", "names"):
+        least = load_policy(name).alphabet.hides_among
+        assert f"the smallest group has {least} words" in page
+    assert f"the target is {Settings().hide_among} |" in page
+    (kept,) = (p for p in proxy.params if p.name == "conversation_ttl")
+    assert kept.default == 3600
+    assert "until an hour after the last request (`--conversation-ttl`)" in page
+    assert {"health", "belief"} <= load_policy("names").opened
+    assert "`names`, the default here, shows health and belief" in page
 
 
 def test_the_lines_of_the_start_are_what_the_command_prints():

@@ -323,3 +323,34 @@ def test_a_long_word_is_not_remembered_under_a_policy_either(letter):
         lookup.codes(tokenize([f"{short} {long}", f"{long} {short}"]))
         assert short in lookup._entries
         assert long not in lookup._entries
+
+
+@pytest.mark.parametrize(
+    ("listed", "shown", "hidden"),
+    [
+        # The lists have "port" and "us" as ordinary words, and as names of places.
+        ("port", {"port", "PORT"}, {"Port"}),
+        ("Port", {"port", "Port", "PORT"}, set()),
+        ("PORT", {"port", "PORT"}, {"Port"}),
+        ("us", {"us"}, {"US"}),
+        ("US", {"us", "US"}, set()),
+        # "zorblax" is on no list, so no name.
+        ("zorblax", {"zorblax", "Zorblax", "ZORBLAX"}, set()),
+    ],
+)
+def test_an_own_word_that_is_a_name_shows_as_it_is_spelled(listed, shown, hidden):
+    policy = load_policy("sensitive", ordinary=(listed,))
+    lookup = PolicyLookup(policy)
+    for spelled in shown | hidden:
+        symbols = lookup.codes(tokenize([f"and {spelled}", f"and. {spelled} it"]))
+        is_shown = (symbols < len(policy.ordinary)).tolist()
+        # "Port" hides as the first word, too: it is a name there more often than not.
+        assert [is_shown[1], is_shown[3]] == [spelled in shown] * 2
+    names = {word for word in hidden if not word.isupper()}
+    assert set(policy.list_own_names()) == names
+
+
+def test_the_spelling_of_an_own_name_is_in_the_digest():
+    small, capital = (load_policy(ordinary=(word,)) for word in ("port", "Port"))
+    assert small.digest != capital.digest
+    assert small.digest == load_policy().digest  # "port" is ordinary already

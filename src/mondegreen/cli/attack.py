@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 _OWN: Final = (
     "Computed from your texts: if the texts are private, keep these numbers private."
 )
+_ABOUT_WORST: Final = (
+    "most exposed word: the chance that the attacker guesses one word, the easiest to "
+    "guess, where it was written. It is not a share of your words."
+)
 SENSITIVE: Final = "share of sensitive words"
 
 _HEADINGS: Final = {
@@ -690,6 +694,8 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
         if not (name == "reader" and "sensitive_words" in found)
     ]
     yield from table(rows, align="<>><")
+    if "worst_word" in found and found["worst_word"].value is not None:
+        yield _ABOUT_WORST
     if "sensitive_words" in found:
         yield from _of_classes(found["sensitive_words"])
     own = found.get("single_word")

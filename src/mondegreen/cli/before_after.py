@@ -45,7 +45,14 @@ class FirstTexts:
     With ``is_shown`` false they are kept for a certificate, which counts words.
     """
 
-    def __init__(self, count: int, *, is_shown: bool = True) -> None:
+    def __init__(
+        self, count: int, *, is_shown: bool = True, quiet: bool = False
+    ) -> None:
+        if is_shown and count and quiet:
+            raise ConfigurationError(
+                "--show prints original texts, and --quiet prints warnings only. Leave "
+                "one of them out"
+            )
         if is_shown and count and not sys.stderr.isatty():
             raise ConfigurationError(
                 "--show prints original texts. It needs a terminal as standard error, "

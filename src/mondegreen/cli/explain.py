@@ -12,6 +12,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import (
+    describe_spellings,
     describe_symbol,
     echo_json,
     echo_table,
@@ -126,7 +127,7 @@ def explain(
             target, "--plot does not go with a policy: use --json, or --policy all"
         )
         scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
-        _explain_with_policy(privatizer, word, scored, as_json=as_json)
+        _explain_with_policy(privatizer, word, scored, words, as_json=as_json)
         return
     code, form = Lookup(privatizer.space, keep=settings.keep).find_code(word)
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
@@ -222,6 +223,7 @@ def _explain_with_policy(
     privatizer: Privatizer,
     word: str,
     scores: PolicyWordScores,
+    words: int,
     *,
     as_json: bool,
 ) -> None:
@@ -233,12 +235,14 @@ def _explain_with_policy(
         same, is_ordinary=scores.is_ordinary
     )
     preview = privatizer.preview()
+    document = guarantee.describe_text_loss(words)
     if as_json:
         echo_json(
             {
                 "word": word,
                 "is_kept": False,
                 "guarantee": guarantee.to_dict(),
+                "document": document,
                 **scores.to_dict(),
                 "printed": printed,
                 "preview": preview.to_dict(),
@@ -255,6 +259,8 @@ def _explain_with_policy(
             f"\nin a text that has the word {places} times (--same {same}): printed "
             f"unchanged at least once with {often} %"
         )
+    text = f"a text of {amount(words, 'word')}: at most {figure(document['any'])} nats"
+    click.echo(f"\nloss of {text}. {document['note']}")
     click.echo(f"\n{guarantee.summary()}\n{preview}")
     click.echo(f"Protection: {preview.protection(guarantee)}.")
 
@@ -263,9 +269,7 @@ def _policy_lines(scores: PolicyWordScores, guarantee: Guarantee) -> Iterator[st
     shown, law = scores.shown, guarantee.setting
     yield f"{shown.word}: {law} over policy {guarantee.space}; exact"
     yield describe_symbol(shown.inside)
-    if shown.at_start is not None:
-        start = describe_symbol(shown.at_start)
-        yield f"as the first word of a sentence: {start}"
+    yield from describe_spellings(shown)
     chances = [("printed unchanged", scores.stay)]
     if not scores.is_ordinary:
         chances += [("printed as another word of its group", scores.group)]

@@ -390,6 +390,10 @@ COLUMNS: Final = option(
     "-c --column",
     default=("text",),
 )
+DROP: Final = option(
+    "Column to leave out of the output, such as names or the id. Repeatable.",
+    "--drop COLUMN",
+)
 FORCE: Final = option("Overwrite an existing output.")
 JSON: Final = option("Print JSON instead of a table.", "--json")
 QUIET: Final = option("Print no progress.", "-q --quiet")

@@ -54,7 +54,7 @@ def warn_of_other_columns(
 
 
 def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
-    chosen = {*source.text_columns, source.id_column}
+    chosen = {*source.text_columns, source.id_column, *source.drop}
     # A text may be in a struct, of which the rest passes too.
     others = [name for name in batch.schema.names if name not in chosen]
     found = [name for name in others if _is_personal(name, batch.column(name))]
@@ -62,7 +62,8 @@ def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
         listed = ", ".join(map(repr, found))
         click.echo(
             f"Warning: other columns look like names, addresses or ids: {listed}. "
-            "They pass unchanged. Remove them, or add --column NAME if they are text.",
+            "They pass unchanged. Leave them out with --drop NAME, or add "
+            "--column NAME if they are text.",
             err=True,
         )
 

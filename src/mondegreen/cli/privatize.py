@@ -49,6 +49,7 @@ def privatize(
     ),
     settings: Settings = options.settings(),
     columns: tuple[Column, ...] = options.COLUMNS,
+    drop: tuple[Column, ...] = options.DROP,
     format: Format | None = options.FORMAT,
     delimiter: str | None = option(
         "Delimiter of a CSV file, such as ';' or '\\t'.  [default: a comma, or the "
@@ -202,6 +203,10 @@ def privatize(
     )
     _check_certify(certify, settings)
     map_key = _map_key(map_path, key_file, key_env, settings, jobs)
+    if map_path is not None and id_column in drop:
+        raise ConfigurationError(
+            "--map finds records by --id: leave that column in, or leave --id out"
+        )
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
     if folder.has_many(inputs):
@@ -225,11 +230,12 @@ def privatize(
         structure=settings.structure,
         sheet=sheet,
         raw_field=spans,
+        drop=drop,
     )
 
     writer = _open_ledger(ledger, ledger_key_file, noise, id_column)
     releaser = Releaser(
-        first=FirstTexts(show),
+        first=FirstTexts(show, quiet=quiet),
         certified=FirstTexts(certify, is_shown=False),
         earlier=report_pass(earlier),
         carried=carried,

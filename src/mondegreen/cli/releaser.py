@@ -199,7 +199,10 @@ class Releaser:
         report |= {
             "protection": worst((report["protection"], self._preview.level)),
             "preview": self._preview.to_dict(),
-            "loss": self._losses.to_dict(promise.word_loss),
+            "loss": {
+                **self._losses.to_dict(promise.word_loss),
+                "note": promise.text_loss_note,
+            },
             "input": {
                 "format": ", ".join(self._formats),
                 "columns": list(self._columns),
@@ -216,7 +219,7 @@ class Releaser:
     def say_done(self, output: str) -> None:
         """Show the first texts, and say how much was released and how fast."""
         self._first.show(self.privatizer, output)
-        if self._certificate is not None:
+        if self._certificate is not None and not self._quiet:
             from mondegreen.cli.explain_file import say_exposed
 
             click.echo(say_exposed(self._certificate), err=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mondegreen.calibration.sample import Sample
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
-    from mondegreen.policy.shown import ShownSymbol
+    from mondegreen.policy.shown import ShownSymbol, ShownWord
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
     from mondegreen.scores.preview import Preview
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from mondegreen.space.space import Space
 
 _MINUTE: Final = 60  # seconds
+
+
+_NAMED: Final = 10
+"""Words of a list that a message names."""
 
 
 def echo_json(value: object) -> None:
@@ -83,10 +87,29 @@ def describe_symbol(shown: ShownSymbol) -> str:
     if shown.class_name == "format":
         among = f"hides among all {shown.outputs:,} of this format"
         return f"{shown.class_name} {shown.group!r}; {among}"
-    return (
-        f"{shown.class_name}; group {shown.group!r}; hides among {shown.hides_among:,} "
-        f"known words and unknown ones, printed as {shown.outputs:,}"
-    )
+    among = f"the {shown.outputs:,} words of group {shown.group!r}"
+    return f"{shown.class_name}; hides among {among}"
+
+
+def describe_spellings(shown: ShownWord) -> list[str]:
+    """Say what a word is where its capital means something else.
+
+    >>> from mondegreen.policy.policy import load_policy
+    >>> from mondegreen.policy.shown import PolicyView
+    >>> (word,) = PolicyView(load_policy("sensitive")).words("port")
+    >>> [line.partition(";")[0] for line in describe_spellings(word)]
+    ['as Port inside a sentence: place']
+    """
+    spelled = shown.word[:1].upper() + shown.word[1:]
+    others = {
+        "as the first word of a sentence": shown.at_start,
+        f"as {spelled} inside a sentence": shown.capitalized,
+    }
+    return [
+        f"{where}: {describe_symbol(symbol)}"
+        for where, symbol in others.items()
+        if symbol is not None
+    ]
 
 
 def say(message: str) -> None:
@@ -175,7 +198,21 @@ def prepare_privatizer(
     if privatizer.reading.read != "none":
         privatizer.reading.warm_up(lambda share: show(f"reader {share:.0%}"))
     show("")
+    if not quiet:
+        _say_own_names(privatizer)
     return privatizer
+
+
+def _say_own_names(privatizer: Privatizer) -> None:
+    """Name the words of --ordinary that hide with a capital."""
+    hidden = () if privatizer.policy is None else privatizer.policy.list_own_names()
+    if hidden:
+        more = f" and {len(hidden) - _NAMED:,} more" if len(hidden) > _NAMED else ""
+        say(
+            f"Words of --ordinary that are names, too, still hide with a capital: "
+            f"{', '.join(hidden[:_NAMED])}{more}. To show one, write it with a "
+            "capital in the list."
+        )
 
 
 def same_lines(same: Same) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ class Request:
     columns: tuple[str, ...]
     id_column: str | None
     raw_field: str | None = None  # of JSON: a column of what is written there
+    drop: tuple[str, ...] = ()  # columns that the release lacks
 
 
 class AbstractSource(ABC):
@@ -56,6 +57,8 @@ class AbstractSource(ABC):
         # list<string>. Every other column passes through.
         self.text_columns = request.columns
         self.id_column = request.id_column  # a column of strings, never null
+        # Columns that no sink writes. A batch may still have them, such as the id.
+        self.drop = request.drop
         self.name = name  # what error messages call it
         self.file = file
 

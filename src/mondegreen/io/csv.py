@@ -55,13 +55,19 @@ class CsvSource(AbstractByteSource):
         raw, self._names = self._read_header(wanted if is_open else ())
         self.header = "".join(raw).encode()
         self._terminator = "\r\n" if raw[-1].endswith("\r\n") else "\n"
-        for column in wanted:
+        for column in (*wanted, *request.drop):
             count = self._names.count(column)
             if count == 0:
                 raise missing_column(self.name, column, self._names)
             if count > 1:
                 problem = f"there are {count} columns named {column!r}"
                 raise SourceError(self.name, problem)
+        # The header stays byte for byte as it was if nothing is dropped.
+        names = enumerate(self._names)
+        self._kept = [place for place, name in names if name not in request.drop]
+        if request.drop:
+            kept = [pa.array([self._names[place]]) for place in self._kept]
+            self.header = bytes(self._join(kept))
 
     def _split(self) -> Iterator[str]:
         """Yield the lines of the file one by one, as the csv module takes them."""
@@ -177,8 +183,11 @@ class CsvSource(AbstractByteSource):
 
     def encode(self, batch: pa.RecordBatch) -> memoryview:
         """Write rows, quoted where a value would be misread; null is empty."""
-        alone = batch.num_columns == 1
-        columns = [self._quote(column, alone) for column in batch.columns]
+        return self._join([batch.column(place) for place in self._kept])
+
+    def _join(self, values: Sequence[pa.StringArray]) -> memoryview:
+        alone = len(values) == 1
+        columns = [self._quote(column, alone) for column in values]
         rows = pc.binary_join_element_wise(*columns, self._delimiter)
         return string_bytes(pc.binary_join_element_wise(rows, self._terminator, ""))
 

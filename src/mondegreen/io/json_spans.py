@@ -25,6 +25,9 @@ _skip: _Scan = json.JSONDecoder(  # type: ignore[attr-defined]
 _space = re.compile(r"[ \t\n\r]*").match
 _integer = re.compile(r"0|-?[1-9][0-9]*").fullmatch
 
+# Where a key begins, where its value ends, and the path by which both are dropped.
+_Member = tuple[int, int, str | None]
+
 _KINDS = {
     "{": "an object",
     "[": "a list",
@@ -43,10 +46,12 @@ class UnfitValueError(Exception):
 class Found:
     """What one record holds at the selected paths."""
 
-    # (start, end, value, place of its path among the columns), in order of the text
-    spans: list[tuple[int, int, str | None, int]] = field(default_factory=list)
+    # (start, end, value, place of its path among the columns), in order of the text;
+    # the place is None where the text between is left out
+    spans: list[tuple[int, int, str | None, int | None]] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     lacking: int = 0  # a bit, 1 << place, for each column that the record lacks
+    dropped: set[str] = field(default_factory=set)  # paths that it had and that go
 
 
 @dataclass(slots=True)
@@ -56,6 +61,7 @@ class _Node:
     text: int | None = None
     id: str | None = None
     raw: int | None = None  # the place of a value that is taken as it is written
+    drop: str | None = None  # the path by which this key and its value are left out
     through: int = 0  # the bit of each column whose path ends here or goes on from here
     below: dict[str, _Node] = field(default_factory=dict)
 
@@ -68,6 +74,14 @@ class _Node:
             yield self.id
         for inner in self.below.values():
             yield from inner.ids()
+
+    def drops(self) -> Iterator[str]:
+        """List the paths that are dropped here, or else below."""
+        if self.drop is not None:
+            yield self.drop
+            return
+        for inner in self.below.values():
+            yield from inner.drops()
 
 
 @final
@@ -85,11 +99,15 @@ class SpanScanner:
     there that could pass.
 
     ``raw_field`` is a path whose value is taken as it is written, whatever it is; its
-    place is behind those of the columns.
+    place is behind those of the columns. ``drop`` holds paths whose keys are left out
+    with their values, and with the comma beside them.
 
     >>> line = '{"n": 1.10, "msgs": [{"body": "hi"}, {"body": null}]}'
     >>> [line[a:b] for a, b, *_ in SpanScanner(["msgs.body"]).scan(line).spans]
     ['"hi"', 'null']
+    >>> scanner = SpanScanner(["msgs.body"], drop=["n"])
+    >>> [line[a:b] for a, b, _, place in scanner.scan(line).spans if place is None]
+    ['"n": 1.10, ']
     >>> SpanScanner(["n", "msgs.text"]).scan('{"n": null, "msgs": [{}]}').lacking
     2
     """
@@ -99,6 +117,7 @@ class SpanScanner:
         columns: Sequence[str],
         id_column: str | None = None,
         raw_field: str | None = None,
+        drop: Sequence[str] = (),
     ) -> None:
         self._columns = tuple(columns)
         self._root: dict[str, _Node] = {}
@@ -111,6 +130,8 @@ class SpanScanner:
         if raw_field is not None:
             for leaf in _leaves(self._root, raw_field):
                 leaf.raw = len(self._columns)
+        for path, leaf in ((p, n) for p in drop for n in _leaves(self._root, p)):
+            leaf.drop = path
 
     def scan(self, line: str) -> Found:
         """Scan one line.
@@ -127,6 +148,8 @@ class SpanScanner:
         if _after_space(line, end) != len(line):
             raise ValueError
         found.lacking = (1 << len(self._columns)) - 1 & ~has
+        if found.dropped:  # they were found at the end of the object around
+            found.spans.sort(key=operator.itemgetter(0))
         return found
 
     def _object(
@@ -137,10 +160,12 @@ class SpanScanner:
         Return where it ends, and the bits of the columns that it has.
         """
         has: dict[str, int] = {}
+        members: list[_Member] = []
         at = _after_space(line, at + 1)
         if line[at : at + 1] == "}":
             return at + 1, 0
         while True:
+            first = at
             if line[at : at + 1] != '"':
                 raise ValueError
             key, at = scanstring(line, at + 1)
@@ -156,8 +181,10 @@ class SpanScanner:
             else:
                 at, bits = self._value(line, at, node, found)
                 has[key] = bits & has.get(key, bits)
+            members.append((first, at, None if node is None else node.drop))
             at, is_last = _after_item(line, at, "}")
             if is_last:
+                _leave_out(members, found)
                 return at, functools.reduce(operator.or_, has.values(), 0)
 
     def _value(self, line: str, at: int, node: _Node, found: Found) -> tuple[int, int]:
@@ -181,7 +208,8 @@ class SpanScanner:
             found.ids.append(_scalar(line[at:end], value, mark, node.id))
         elif value is not None:
             through = [c for i, c in enumerate(self._columns) if node.through >> i & 1]
-            _refuse_end([*through, *node.ids()], mark)
+            inside = [] if node.drop else node.drops()
+            _refuse_end([*through, *node.ids(), *inside], mark)
         return end, node.through
 
     def _list(self, line: str, at: int, node: _Node, found: Found) -> tuple[int, int]:
@@ -196,6 +224,23 @@ class SpanScanner:
             at, is_last = _after_item(line, at, "]")
             if is_last:
                 return at, has
+
+
+def _leave_out(members: Sequence[_Member], found: Found) -> None:
+    """Find the text of the members of an object that are dropped."""
+    found.dropped.update(path for _, _, path in members if path is not None)
+    left: int | None = None  # the end of the last member that stays
+    start: int | None = None  # of a run of members that go
+    for first, end, path in members:
+        if path is not None:
+            start = first if start is None else start
+            continue
+        if start is not None:
+            found.spans.append((start, first, None, None))
+        left, start = end, None
+    if start is not None:  # at the end of the object: with the comma before
+        begin = start if left is None else left
+        found.spans.append((begin, members[-1][1], None, None))
 
 
 def _leaves(nodes: dict[str, _Node], path: str, bit: int = 0) -> list[_Node]:

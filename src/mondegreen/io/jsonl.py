@@ -44,7 +44,8 @@ class JsonLinesSource(AbstractByteSource):
         while self._frame in (*columns, id_column, request.raw_field):
             self._frame += "'"
         raw = request.raw_field
-        self._scanner = SpanScanner(columns, id_column, raw)
+        self._scanner = SpanScanner(columns, id_column, raw, request.drop)
+        self._undropped = {*request.drop}  # those that no record has had
         # Columns of a batch whose values stand in the frame, by their places there.
         self._cut = columns if raw is None else (*columns, raw)
         self._unmet = (1 << len(columns)) - 1  # a bit for each column
@@ -75,6 +76,8 @@ class JsonLinesSource(AbstractByteSource):
                 yield held.pop(0)
         if held:
             raise self._missing_column(self._unmet)
+        if self._undropped and self._rows:  # a record may lack one, but not all
+            raise missing_column(self.name, min(self._undropped), self._keys)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         for lines, broken in self.stream.lines():
@@ -98,15 +101,17 @@ class JsonLinesSource(AbstractByteSource):
                 self._check_blank(line)
                 continue
             found = self._scan(line)
-            pieces: list[str] = []
+            pieces = [gap]
             start = 0
             for column in columns:
                 column.append([])
             for begin, end, value, place in found.spans:
-                pieces += (line[start:begin], str(place))
-                columns[place][-1].append(value)
-                start = end
-            frames.append(gap + _MARK.join([*pieces, line[start:]]))
+                pieces.append(line[start:begin])
+                if place is not None:
+                    pieces += (_MARK, str(place), _MARK)
+                    columns[place][-1].append(value)
+                start = max(start, end)
+            frames.append("".join([*pieces, line[start:]]))
             ids += found.ids
         arrays = {
             name: self._array(column, pa.list_(pa.string()), first)
@@ -137,6 +142,9 @@ class JsonLinesSource(AbstractByteSource):
             problem = "nested too deeply"
         else:
             self._unmet &= found.lacking
+            if self._undropped:
+                self._undropped -= found.dropped
+                self._keys = self._keys or list(json.loads(line, parse_int=str))
             if found.lacking:
                 self._pass_missing(line, found.lacking)
             if self.id_column is None or len(found.ids) == 1:

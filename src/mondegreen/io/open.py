@@ -34,6 +34,7 @@ def open_source(
     structure: Structure = "keep",
     sheet: str | None = None,
     raw_field: str | None = None,
+    drop: Sequence[str] = (),
 ) -> AbstractSource:
     """Open a file, or standard input (``-``), as a stream of record batches.
 
@@ -47,7 +48,8 @@ def open_source(
     An absent path of JSON is known, and raised, when the batches are read.
     ``structure`` is that of the releases that are to be written; ``sheet`` is that of
     an Excel workbook, by default the first. ``raw_field`` is a path of JSON, no column,
-    whose values are a column too: lists of JSON texts.
+    whose values are a column too: lists of JSON texts. ``drop`` names columns, or paths
+    of JSON, that the release lacks; one may be the id. One that is absent is an error.
     """
     path = str(path)
     chosen = format or ("txt" if path == "-" else guess_format(path))
@@ -57,7 +59,8 @@ def open_source(
     if chosen is None or chosen not in get_args(Format):
         raise _unknown_format(path, format)
     columns = tuple(dict.fromkeys(columns))
-    request = Request(path, chosen, columns, id_column, raw_field)
+    dropped = tuple(dict.fromkeys(drop))
+    request = Request(path, chosen, columns, id_column, raw_field, dropped)
     _check_options(request, delimiter, encoding, sheet)
     if chosen == "parquet":
         from mondegreen.io.parquet import ParquetSource
@@ -164,6 +167,7 @@ def _check_options(
         ):
             raise id_in_text(own, column)
     _check_raw_field(request)
+    _check_drop(request)
     if delimiter is not None and chosen not in ("csv", "tsv"):
         raise InvalidParameterError("delimiter", delimiter, f"absent for {chosen}")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
@@ -180,6 +184,18 @@ def _check_raw_field(request: Request) -> None:
     for column in (*request.columns, *([own] if own else [])):
         if raw is not None and _meet(column, raw):
             raise InvalidParameterError("spans", raw, "no column of text, and no id")
+
+
+def _check_drop(request: Request) -> None:
+    """Refuse to drop what is privatized, or what lines of text cannot lack."""
+    if request.drop and request.format == "txt":
+        allowed = "absent for txt, which has no other columns"
+        raise InvalidParameterError("drop", request.drop[0], allowed)
+    for name in request.drop:
+        for column in (*request.columns, request.raw_field):
+            if column is not None and _meet(column, name):
+                allowed = f"a column other than {column!r}, which the release holds"
+                raise InvalidParameterError("drop", name, allowed)
 
 
 def _meet(one: str, other: str) -> bool:

@@ -73,7 +73,9 @@ class ParquetSource(AbstractSource):
             if id_column is not None:
                 self._id = self._find(schema, id_column)
                 self._name_id(schema, id_column)
-            self.schema = _output_schema(schema, self.paths, metadata)
+            dropped = {self._find_whole(schema, each) for each in request.drop}
+            self.kept = [i for i in range(len(schema)) if i not in dropped]
+            self.schema = _output_schema(schema, self.paths, metadata, self.kept)
         except BaseException:
             self.close()
             raise
@@ -95,6 +97,13 @@ class ParquetSource(AbstractSource):
             problem = f"there are {len(found)} columns named {column!r}"
             raise errors.SourceError(self.name, problem)
         return found[0]
+
+    def _find_whole(self, schema: pa.Schema, column: str) -> int:
+        """Find a column that is dropped; a field of a struct is none."""
+        top, *steps = self._find(schema, column)
+        if steps:
+            raise errors.MissingColumnError(self.name, column, schema.names)
+        return top
 
     def _find_text(self, schema: pa.Schema, column: str) -> nested.Steps:
         found = self._find(schema, column)
@@ -218,17 +227,23 @@ def _is_valid(text: pa.Array) -> bool:
 
 
 def _output_schema(
-    schema: pa.Schema, paths: list[nested.Steps], metadata: Metadata
+    schema: pa.Schema,
+    paths: list[nested.Steps],
+    metadata: Metadata,
+    kept: Sequence[int],
 ) -> pa.Schema:
     """Make the schema to write; the promise of an earlier release is the sink's."""
     for steps in paths:
         field = nested.widen(schema.field(steps[0]), steps[1:])
         schema = schema.set(steps[0], field)
+    fields = [schema.field(place) for place in kept]
     if metadata == "drop":
-        return pa.schema([nested.bare(field) for field in schema])
-    kept = dict(schema.metadata or {})
-    kept.pop(METADATA_KEY.encode(), None)
-    return schema.with_metadata(kept or None)
+        return pa.schema([nested.bare(field) for field in fields])
+    notes = dict(schema.metadata or {})
+    notes.pop(METADATA_KEY.encode(), None)
+    if len(kept) < len(schema):
+        notes.pop(b"pandas", None)  # it describes every column, also a dropped one
+    return pa.schema(fields, notes or None)
 
 
 def _open(path: str) -> pq.ParquetFile:
@@ -311,15 +326,16 @@ class ParquetSink(AbstractSink):
     def _restore(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Give the batch the types of the file, text back in its structs."""
         source, schema = self.source, self.source.schema
-        arrays = list(batch.columns[: len(schema)])
+        arrays = {place: batch.column(place) for place in source.kept}
         texts = zip(source.text_columns, source.paths, strict=True)
         for column, (top, *steps) in texts:
-            text, kind = batch.column(column), schema.field(top).type
+            text = batch.column(column)
+            kind = schema.field(source.kept.index(top)).type
             if nested.has_more_than_text(kind, tuple(steps)):
                 arrays[top] = nested.rebuild(arrays[top], tuple(steps), text).cast(kind)
             else:
                 arrays[top] = nested.restore(text, kind)
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+        return pa.RecordBatch.from_arrays([*arrays.values()], schema=schema)
 
     def _flush(self) -> None:
         table = pa.Table.from_batches(self._held, self.source.schema)

@@ -120,7 +120,7 @@ class XlsxSource(AbstractSource):
         try:
             self.total = Path(request.path).stat().st_size
             self._book = self._guard(lambda: _load(self.file))
-            self._sheet = self._choose(sheet)
+            self._sheet = self._choose(sheet, has_all=not request.drop)
             self.title: str = self._sheet.title
             self._last = self._sheet.max_row or 0  # what the sheet says of its length
             self._sheet.reset_dimensions()
@@ -134,6 +134,7 @@ class XlsxSource(AbstractSource):
             self._places = [self._find(name) for name in request.columns]
             if request.id_column is not None:
                 self._id_place = self._find(request.id_column)
+            self._number_columns({self._find(name) for name in request.drop})
         except BaseException:
             self.close()
             raise
@@ -141,7 +142,7 @@ class XlsxSource(AbstractSource):
         while self._frame in self.names:
             self._frame += "'"
 
-    def _choose(self, sheet: str | None) -> Any:
+    def _choose(self, sheet: str | None, *, has_all: bool) -> Any:
         """Take the sheet that is named, or else the first one, and say so."""
         sheets = {each.title: each for each in self._book.worksheets}
         if not sheets:
@@ -152,13 +153,21 @@ class XlsxSource(AbstractSource):
         chosen = next(iter(sheets)) if sheet is None else sheet
         note = (
             f"{self.name}: the release is a new workbook with sheet {chosen!r} alone. "
-            "Formats, comments and charts are left out; formulas have no results."
+            "Formats, comments and charts are left out; formulas "
         )
+        note += "have no results." if has_all else "too, since a column is dropped."
         if sheet is None and len(sheets) > 1:
             others = f"{len(sheets) - 1} more, which --sheet can name"
             note += f" It is the first sheet; there are {others}."
         self.notes = (note,)
         return sheets[chosen]
+
+    def _number_columns(self, dropped: set[int]) -> None:
+        """Say where each column of the sheet will be, if it is not dropped."""
+        kept = [place for place in range(len(self.names)) if place not in dropped]
+        self.columns = {place: _letters(new) for new, place in enumerate(kept)}
+        # A formula names columns by letters, which are those of others now.
+        self.has_formulas = not dropped
 
     def _find(self, name: str) -> int:
         count = self.names.count(name)
@@ -263,13 +272,19 @@ class _Row:
         self.frame = "".join([*pieces, "</row>"])
 
     def _take(self, place: int, cell: Any) -> str:
-        """Add what is shown of a cell; return what is written."""
-        at = f'r="{_letters(place)}{self._number + 1}"'
+        """Add what is shown of a cell; return what is written of it, if it stays."""
+        column = self._source.columns.get(place)
+        xml = self._make(place, cell, f'r="{column}{self._number + 1}"')
+        return "" if column is None else xml
+
+    def _make(self, place: int, cell: Any, at: str) -> str:
+        """Add what is shown of a cell; return what is written at ``at``."""
         which = self._source.text_place(place)
         if which is None and not self._source.is_id(place):
             value, xml = (None, "") if cell is None else _write(at, cell)
             self.shown.append(value)
-            return xml
+            has_formula = cell is not None and cell.data_type == "f"
+            return "" if has_formula and not self._source.has_formulas else xml
         if cell is not None and cell.data_type == "f":
             hint = "paste the column as values"
             raise self._source.fail(self._number, "a formula in a named column", hint)
@@ -448,9 +463,11 @@ class XlsxSink(AbstractSink):
         for name, xml in {**_PARTS, "xl/workbook.xml": book}.items():
             self._archive.writestr(_member(name), _HEAD + xml)
         self._member = self._archive.open(_member("xl/worksheets/sheet1.xml"), "w")
-        names = enumerate(self.source.names)
+        names, columns = self.source.names, self.source.columns
         cells = (
-            _inline(f'r="{_letters(i)}1"', _xml(name)) for i, name in names if name
+            _inline(f'r="{letters}1"', _xml(names[place]))
+            for place, letters in columns.items()
+            if names[place]
         )
         header = f'<row r="1">{"".join(cells)}</row>'
         start = f'{_HEAD}<worksheet xmlns="{_NAMESPACE}"><sheetData>{header}'

@@ -26,7 +26,7 @@ class Alphabet:
     groups : int
         Number of groups of sensitive words, at least 1.
     hides_among : int or None
-        Known words of the smallest group of words.
+        Words of the smallest group of words: all that may be printed for it.
     near : Near, optional
         The mechanism of amounts, whose cells are the last of the groups.
 

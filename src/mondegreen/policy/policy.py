@@ -33,7 +33,7 @@ from mondegreen.text.print_forms import public_cases
 from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
 
 HIDE_AMONG: Final = 100
-"""Words that a sensitive word hides among at least, where its class has as many."""
+"""The default target: words that a group has, where its class has as many."""
 
 _FEWEST: Final = 20
 """Fewer words are no group, whatever their grammar."""
@@ -111,7 +111,8 @@ UNKNOWN_FORMS: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
 class Group:
     """Words that cannot be told from each other: any of ``words`` is printed for all.
 
-    ``inputs`` counts the known words that are of the group; unknown ones may be, too.
+    A sensitive word *hides among* ``words``, which ``inputs`` counts. Known words that
+    are never printed and unknown ones hide among them, too.
     """
 
     class_name: str
@@ -136,7 +137,9 @@ class Policy:
     opened, hidden : iterable of str
         Classes that are shown, and hidden, whatever the policy of that name does.
     ordinary, sensitive : iterable of str
-        PUBLIC words that are ordinary in this field, and that must hide.
+        PUBLIC words that are ordinary in this field, and that must hide. An ordinary
+        word that the lists have as a name, too (``port``, a place), hides where it has
+        a capital, unless it is given with one: ``Port``.
     hide_among : int, at least 2
         Words that each group has at least, where its class and similar ones have them.
     numbers : {"hide", "near", "plain"}
@@ -176,9 +179,10 @@ class Policy:
         for each in (*opened, *hidden):
             if each not in lexicon.classes:
                 raise UnknownNameError("class", each, list(lexicon.classes))
+        ordinary = tuple(ordinary)
         own = _check_words("ordinary", ordinary)
         never = _check_words("sensitive", sensitive)
-        self._own = own
+        self._own, self._spellings = own, ordinary
         shown = [*lexicon.ordinary, *CLITICS, *sorted(own), *sorted(ADDRESS_PARTS)]
         for (kind, _), words in lexicon.words.items():
             shown += words if kind in self.opened else ()
@@ -277,10 +281,27 @@ class Policy:
             if kind[0] not in self.opened:
                 symbol = self.find_group(*kind)
                 table.update((word, symbol) for word in words if word in known)
+        self._show_own_names()
         self.starts = lexicon.start
 
+    def _show_own_names(self) -> None:
+        """Show a user's own words as they are spelled in the list, names or not."""
+        for spelled in self._spellings:
+            if spelled[:1].isupper():
+                is_upper = len(spelled) > 1 and spelled.isupper()
+                (self.upper if is_upper else self.capitals).pop(canonical(spelled), 0)
+
+    def list_own_names(self) -> tuple[str, ...]:
+        """List a user's own ordinary words that hide with a capital, spelled so.
+
+        >>> load_policy("sensitive", ordinary=("port", "router")).list_own_names()
+        ('Port',)
+        """
+        hidden = self._own & self.capitals.keys()
+        return tuple(word[:1].upper() + word[1:] for word in sorted(hidden))
+
     def _hides_among(self) -> int | None:
-        """Known words of the smallest group of words that is no format."""
+        """Words of the smallest group of words; formats are no such groups."""
         groups = self.groups
         sizes = [g.inputs for g in groups if not _is_format(g.class_name, g.form)]
         return min(sizes, default=None)

@@ -108,7 +108,7 @@ def build_policy_file(
         "opened": sorted(opened),
     }
     sections = _merge(base, owners)
-    # Harmless words of a field are so with a capital too, as with --ordinary.
+    # An ordinary word of a source shows with a capital, too, even if it is a name.
     cased = {word for word, kind in owners.items() if kind is None}
     sections += _marks(base, owners, cased)
     text = "".join(f"[{title}]\n{' '.join(some)}\n" for title, some in sections)

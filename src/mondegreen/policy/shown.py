@@ -28,8 +28,11 @@ class ShownSymbol:
         ``health`` and ``health, plural``; ``ordinary`` and ``""``; a format such as
         ``year`` has the class ``format``.
     hides_among : int or None
-        Known words that are of the group; for a format, its tokens. None for an
-        ordinary word, which does not hide.
+        Words of its group; for a format, its tokens. None for an ordinary word, which
+        does not hide.
+    known_words : int or None
+        Known words that are of the group, those that are never printed included. None
+        for ordinary words and formats.
     outputs : int
         Words that may be printed for it.
     """
@@ -38,6 +41,7 @@ class ShownSymbol:
     class_name: str
     group: str
     hides_among: int | None
+    known_words: int | None
     outputs: int
 
 
@@ -48,23 +52,26 @@ class ShownWord:
 
     ``is_known`` says that the lists hold its folded spelling; the group of other words
     follows from their spelling alone. ``examples`` are words that may be printed.
+    ``capitalized`` is what an ordinary word, by itself, is with a capital inside a
+    sentence, if that differs.
     """
 
     word: str
     is_known: bool
     inside: ShownSymbol
     at_start: ShownSymbol | None
+    capitalized: ShownSymbol | None
     examples: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to JSON values."""
-        start = self.at_start
+        others = {"at_start": self.at_start, "capitalized": self.capitalized}
         return {
             "word": self.word,
             "is_known": self.is_known,
             **_symbol_values(self.inside),
             "examples": list(self.examples),
-            "at_start": None if start is None else _symbol_values(start),
+            **{name: each and _symbol_values(each) for name, each in others.items()},
         }
 
 
@@ -95,12 +102,13 @@ class PolicyView:
         """Describe each token of a text, by its own spelling and what joins them."""
         batch = self._lookup.cut([f"{_BEFORE} {text}"])
         symbols = self._lookup.codes(batch)[1:].tolist()
+        is_alone = len(symbols) == 1
         return [
-            self._word(word, symbol)
+            self._word(word, symbol, is_alone=is_alone)
             for word, symbol in zip(batch.words()[1:], symbols, strict=True)
         ]
 
-    def _word(self, word: str, symbol: int) -> ShownWord:
+    def _word(self, word: str, symbol: int, *, is_alone: bool) -> ShownWord:
         start = symbol
         # A part of an address or of a date is one at the start of a sentence too.
         if symbol == self._lookup.find_symbol(word):
@@ -110,8 +118,17 @@ class PolicyView:
             is_known=_fold(word) in self.policy.symbols,
             inside=self.describe(symbol, word),
             at_start=None if start == symbol else self.describe(start, word),
+            capitalized=self._capitalized(word, symbol) if is_alone else None,
             examples=self.examples(symbol),
         )
+
+    def _capitalized(self, word: str, symbol: int) -> ShownSymbol | None:
+        """Describe an ordinary word, spelled small, as it is with a capital."""
+        if symbol >= len(self.policy.ordinary) or not word.islower():
+            return None
+        spelled = word[:1].upper() + word[1:]
+        found = self._lookup.find_symbol(spelled)
+        return None if found == symbol else self.describe(found, spelled)
 
     def find_class(self, word: str) -> str:
         """Name the class of a token inside a sentence."""
@@ -126,13 +143,14 @@ class PolicyView:
         policy = self.policy
         kind, form, outputs = policy.describe(symbol)
         place = symbol - len(policy.ordinary)
-        inputs: int | None = self._inputs[symbol]
         group = f"{kind}, {form}"
+        known: int | None = None
         if place < 0:
-            group, inputs = "", None
+            group = ""
         elif place >= len(policy.groups):
-            kind, group, inputs = "format", form, outputs
+            kind, group = "format", form
         else:
+            known = self._inputs[symbol]
             own = policy.groups[place]
             bands = self._bands[own.class_name, own.form]
             group += f" ({self._places[place]} of {bands})" if bands > 1 else ""
@@ -143,7 +161,8 @@ class PolicyView:
             symbol=symbol,
             class_name=kind,
             group=group,
-            hides_among=inputs,
+            hides_among=None if place < 0 else outputs,
+            known_words=known,
             outputs=outputs,
         )
 

@@ -24,7 +24,12 @@ def explain_text(privatizer: Privatizer, word: str) -> dict[str, Any]:
     """
     if privatizer.policy is not None:
         found = score_policy_word(privatizer.state, privatizer.policy, word)
-        stated = {"is_kept": False, "guarantee": privatizer.guarantee.to_dict()}
+        guarantee = privatizer.guarantee
+        stated = {
+            "is_kept": False,
+            "guarantee": guarantee.to_dict(),
+            "document": guarantee.describe_text_loss(),
+        }
         printed = Printed.exactly(found.stay).describe(
             privatizer.settings.same, is_ordinary=found.is_ordinary
         )
@@ -34,5 +39,5 @@ def explain_text(privatizer: Privatizer, word: str) -> dict[str, Any]:
         return {"is_kept": True, "guarantee": None, "stay": 1.0}
     rng = np.random.default_rng()
     scores = score_word(privatizer.state, code, rng, runs=_RUNS)
-    guarantee = privatizer.guarantee.to_dict()
-    return {"is_kept": False, "guarantee": guarantee, **scores.to_dict()}
+    shown = {"is_kept": False, "guarantee": privatizer.guarantee.to_dict()}
+    return {**shown, **scores.to_dict()}

@@ -61,9 +61,7 @@ def privatize(
     unkeyed: Literal["write-once"] | None = option(
         "Fresh noise, without --id and --key-env: OUT is written once, here."
     ),
-    drop: tuple[Column, ...] = option(
-        "Column that OUT does not have, such as the id. Repeatable."
-    ),
+    drop: tuple[Column, ...] = options.DROP,
     earlier: File | None = option(
         "Report of a run that made IN, whose guarantees go on. Columns that Spark "
         "privatized carry theirs by themselves."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -12,6 +13,7 @@ from mondegreen.cli import options
 from mondegreen.cli.options import File, PolicyName, argument, command, option
 from mondegreen.cli.public.policy_export import export
 from mondegreen.cli.render import (
+    describe_spellings,
     describe_symbol,
     echo_facts,
     echo_json,
@@ -67,7 +69,7 @@ def list_policies(as_json: bool = options.JSON) -> None:
             found = _load(Settings(policy=name)).alphabet
             counts = {key: getattr(found, key) for key in counts}
         rows.append({"name": name, "about": _ABOUT[name], **counts})
-    echo_table(rows, as_json=as_json)
+    echo_table(rows if as_json else [_label(row) for row in rows], as_json=as_json)
 
 
 @command()
@@ -92,6 +94,7 @@ def info(
         "ordinary": len(found.ordinary),
         "groups": found.alphabet.groups,
         "hides_among": found.alphabet.hides_among,
+        "hide_among": found.hide_among,
         "lexicon": dict(found.lexicon.header),
         "lexicon_digest": found.lexicon.digest,
     }
@@ -99,9 +102,9 @@ def info(
     if as_json:
         echo_json({**facts, "classes": rows})
         return
-    echo_facts(facts)
+    echo_facts(_label(facts))
     click.echo()
-    echo_table(rows)
+    echo_table([_label(row) for row in rows])
 
 
 @command(short_help="Show what a policy does with words.")
@@ -243,11 +246,23 @@ def build(
         "groups": made.alphabet.groups,
         "hides_among": made.alphabet.hides_among,
     }
-    echo_facts(facts, as_json=as_json)
+    echo_facts(facts if as_json else _label(facts), as_json=as_json)
 
 
 for _verb in (list_policies, info, show, diff, build, export):
     policy.add_command(_verb)
+
+
+_LABELS: Final = {
+    "hides_among": "words of the smallest group",
+    "hide_among": "target for a group (--hide-among)",
+    "least": "words of the smallest",
+}
+
+
+def _label(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Name facts in the words of the guarantee, for people."""
+    return {_LABELS.get(name, name): value for name, value in facts.items()}
 
 
 def _load(settings: Settings) -> Policy:
@@ -267,7 +282,4 @@ def _lines(shown: ShownWord) -> list[str]:
     lines = [f"{shown.word}: {describe_symbol(shown.inside)}"]
     if shown.inside.hides_among is not None:
         lines.append(f"  printed, for example: {', '.join(shown.examples)}")
-    if shown.at_start is not None:
-        start = describe_symbol(shown.at_start)
-        lines.append(f"  as the first word of a sentence: {start}")
-    return lines
+    return lines + [f"  {line}" for line in describe_spellings(shown)]

@@ -235,7 +235,7 @@ def proxy(
         guard = _build_noisy_guard(settings, noise, detector, declared, show)
     if warning:
         click.echo(warning, err=True)
-    shown = _dry_run() if dry_run else None
+    shown = _dry_run(quiet=quiet) if dry_run else None
     log = None if audit_log is None else AuditLog(audit_log)
     has_page = restore and listen.is_local and not no_ui
     page = _describe_page(upstream, models, is_dry=dry_run) if has_page else None
@@ -385,7 +385,12 @@ def _describe_page(
     return PageSettings(find_host(upstream), models, is_dry)
 
 
-def _dry_run() -> DryRun:
+def _dry_run(*, quiet: bool) -> DryRun:
+    if quiet:
+        raise ConfigurationError(
+            "--dry-run prints original texts, and --quiet prints warnings only. Leave "
+            "one of them out"
+        )
     from mondegreen.serve.dry_run import DryRun
 
     return DryRun(

@@ -349,6 +349,20 @@ def test_what_cannot_be_certified_is_refused():
 # --- a space
 
 
+def test_printed_words_that_the_tokenizer_would_cut_are_words():
+    """Eleven words of the shipped space hold a no-break space, and can be drawn."""
+    law = mg.Privatizer(mg.mechanism("tree", epsilon=10.0), read="none")
+    text = "I met Ann in Oslo."
+    for word in ("contact\u00a0name@domain.com", "At\u00a0\u00a0name@domain.com"):
+        released = f"I met {word} in Bergen."
+        found = certify_context(text, law, releases=released)
+        assert len(found.places) == 2
+        whole = certify_context(text, law, releases="I met Olga in Bergen.")
+        assert [place.start for place in found.places] == [
+            place.start for place in whole.places
+        ]
+
+
 def chained(count, seed):
     """Texts in which the next word is mostly that after the last one."""
     rng, texts = np.random.default_rng(seed), []

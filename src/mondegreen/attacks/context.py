@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,7 @@ from mondegreen.policy.policy import Policy
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.release import Release
 from mondegreen.settings import Same
+from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.print_forms import as_released
@@ -576,13 +578,18 @@ class _SpaceAttacker:
                 'use read="none", or leave releases out'
             )
         texts = [None if each is None else str(each) for each in releases]
+        whole = _WholeWords(self._space)
         printed = TokenizedBatch(
-            [parts and as_released(parts) for parts in tokenize(texts).parts]
+            [
+                parts and as_released(parts)
+                for parts in tokenize(list(map(whole.put_marks, texts))).parts
+            ]
         )
         if printed.counts() != self.tokens.counts():
             raise DataError("a release has other words than its text")
         # The lookup of the privatizer may refuse words that stand in no space.
         codes = Lookup(self._space).codes(printed)
+        codes[np.array(printed.words()) == _MARK] = whole.found
         codes[self._inputs < 0] = self._inputs[self._inputs < 0]
         if (codes == self._space.vocab_size).any():
             raise DataError("a release has words that the space does not have")
@@ -591,6 +598,39 @@ class _SpaceAttacker:
     def _read(self, released: Ids) -> Floats:
         read = Released(released, self._ends)
         return compute_word_posteriors(self._decoder, read, self._inputs)
+
+
+_MARK: Final = "\ue000"
+"""Stands for a printed word; it is a word of its own, and no space has it."""
+
+
+@final
+class _WholeWords:
+    """Finds printed words that the tokenizer would cut, such as an e-mail address."""
+
+    def __init__(self, space: Space) -> None:
+        self._ids = _index_cut_words(space)
+        longest_first = sorted(self._ids, key=len, reverse=True)
+        pattern = "|".join(map(re.escape, longest_first))
+        self._find = re.compile(pattern, re.IGNORECASE) if pattern else None
+        self.found: list[int] = []
+
+    def put_marks(self, text: str | None) -> str | None:
+        """Put a mark for each of these words, and remember which it was."""
+        if not text or self._find is None:
+            return text
+        return self._find.sub(self._mark, text)
+
+    def _mark(self, match: re.Match[str]) -> str:
+        self.found.append(self._ids[match[0].lower()])
+        return _MARK
+
+
+@functools.lru_cache(maxsize=2)
+def _index_cut_words(space: Space) -> dict[str, int]:
+    """Number the words of a space that are several words for the tokenizer."""
+    every = enumerate(tokenize(list(space.words)).parts)
+    return {space.words[i].lower(): i for i, parts in every if len(parts or ()) != 3}
 
 
 def compute_hidden_posteriors(

@@ -31,20 +31,25 @@ from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 from mondegreen.text.unicode import with_old_case
 
-Flags = NDArray[np.int8]
+Flags = NDArray[np.int16]
 Marks = NDArray[np.bool_]
 
 _JOINERS: Final = frozenset("@._-/:~+%=&?#\\'’")
 _OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
 """A quotation, a list or a title may begin behind one of these."""
 
-_STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE = 1, 2, 4, 8, 16, 32
+_STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE, _NAMES = 1, 2, 4, 8, 16, 32, 64
+_OWNS: Final = 128  # the ending 's follows the word
 
-_TITLE: Final = 0.6
-_TITLE_WORDS: Final = 6
+_TITLE: Final = 0.9
+_TITLE_WORDS: Final = 4
 """A line is in title case if this share of so many words or more has a capital."""
 
-_SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbol in a memo
+TITLES: Final = frozenset("mr mrs ms mx dr prof".split())
+"""A name follows them, behind a full stop or not. They are shown in every policy."""
+
+# How a word is written, beside its symbols in a memo: the case, and whether it is a title.
+_SMALL, _CAPITAL, _CASE, _TITLED = 1, 2, 3, 4
 
 
 def _fold(word: str) -> str:
@@ -64,7 +69,8 @@ def get_flags(gap: str) -> int:
         found |= _MARKS * ("@" in gap or "_" in gap or "//" in gap or "\\" in gap)
     elif gap.endswith("@"):
         found |= _MARKS
-    return found
+    found |= _NAMES * (gap.removeprefix(".") in ("", " "))
+    return found | _OWNS * gap.startswith(("'s", "’s", "'S", "’S"))
 
 
 def _find_case(word: str) -> int:
@@ -136,8 +142,9 @@ class PolicyLookup:
     The symbol of a word is a function of its own spelling and of the structure around
     it, which passes unchanged: whether it begins a sentence, whether it is a part of an
     address (a run of words joined by signs, with ``@``, ``_``, ``//`` or two full
-    stops), whether a slash touches it, and whether most words of its line have
-    capitals, which is disclosed too. Never of any one other word.
+    stops), whether a slash touches it, whether most words of its line have capitals,
+    and whether a title such as "Mr." stands before it, which are disclosed too. Never
+    of any other word.
 
     >>> from mondegreen.policy.policy import load_policy
     >>> from mondegreen.text.tokenizer import tokenize
@@ -159,6 +166,7 @@ class PolicyLookup:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""
         lines = (
             "lines in title case: which lines have a capital on most of their words",
+            "titles: where Mr, Mrs, Ms, Mx, Dr or Prof stands",
         )
         numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()
         separators = HIDE_DISCLOSED if structure == "keep" else ()
@@ -186,14 +194,15 @@ class PolicyLookup:
     def _find_entry(self, word: str) -> int:
         """Find the symbols of a word, and how it is written, packed into one number.
 
-        They are its symbol as first word of a sentence (above bit 32), its symbol
-        inside of one (bits 2 to 31), and its case (bits 0 and 1).
+        They are its symbol as first word of a sentence (bit 32 and above), its symbol
+        inside of one (bits 3 to 31), whether it is a title (bit 2), and its case.
         """
         inside, case = self._find_inside(word)
         # A list in the policy says which names inside are ordinary as first words.
         may_differ = case != _SMALL and inside >= len(self.policy.ordinary)
         start = self.find_symbol(word, starts=True) if may_differ else inside
-        return start << 32 | inside << 2 | case
+        title = _TITLED * (word.lower() in TITLES)
+        return start << 32 | inside << 3 | title | case
 
     def _find_inside(self, word: str) -> tuple[int, int]:
         """Find the symbol of a word inside a sentence, and how it is written."""
@@ -211,15 +220,22 @@ class PolicyLookup:
         count = len(words)
         found = np.fromiter(map(self._entries.__getitem__, words), np.int64, count)
         low = found.astype(np.int32)
-        codes, cases = low >> 2, low & 3
+        codes, cases = low >> 3, low & _CASE
         flags = batch.flag_gaps(self._flags.__getitem__)
         begins = np.cumsum([0, *batch.counts()])
         is_start = np.zeros(count + 1, dtype=np.bool_)
         is_start[1:] = (flags & _STARTS) > 0
         is_start[begins] = True
-        is_start[:-1] |= _in_title_case(cases, flags, begins) & (cases == _CAPITAL)
+        owns = is_start[:count] & ((flags & _OWNS) > 0)  # "Will's", not "will"
+        in_title = _in_title_case(cases, flags, begins) & (cases == _CAPITAL)
+        is_start[:-1] |= in_title
         starts = np.flatnonzero(is_start[:count])
         codes[starts] = found[starts] >> 32
+        behind_title = np.zeros(count + 1, dtype=np.bool_)
+        behind_title[1:] = ((low & _TITLED) > 0) & ((flags & _NAMES) > 0)
+        behind_title[begins] = False  # the word before is of another text
+        for i in np.flatnonzero(behind_title[:count] | owns | in_title).tolist():
+            codes[i] = self.policy.names.get(_fold(words[i]), codes[i])
         self._recode_joined(batch, words, codes, flags)
         if self.policy.numbers == "near":
             cells = self.policy.alphabet.cells
@@ -316,7 +332,8 @@ class PolicyLookup:
         """The symbol of an ordinary word with capitals."""
         policy = self.policy
         if len(word) > 1 and word.isupper():
-            return policy.upper.get(folded, known)
+            name = policy.names.get(folded, known) if folded in policy.starts else known
+            return policy.upper.get(folded, name)
         if starts and folded not in policy.starts:
             return known
         return policy.capitals.get(folded, known)

@@ -99,7 +99,7 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
 GRID: Final = Grid()
 """The public grid of ``--numbers near``: 1 to 1,000,000, ten cells per decade."""
 
-RULES: Final = 2
+RULES: Final = 3
 """Number of the rules of lookup, shapes and printing: a change of them is another."""
 
 UNKNOWN_FORMS: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
@@ -283,6 +283,8 @@ class Policy:
                 table.update((word, symbol) for word in words if word in known)
         self._show_own_names()
         self.starts = lexicon.start
+        # Words that a list has as names; others with a capital are only unusual.
+        self.names = {w: s for w, s in self.capitals.items() if s != name}
 
     def _show_own_names(self) -> None:
         """Show a user's own words as they are spelled in the list, names or not."""

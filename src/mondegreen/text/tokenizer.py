@@ -169,14 +169,14 @@ class TokenizedBatch:
         places = np.fromiter(map(numbers.__getitem__, behind), np.int32, count)
         return list(numbers), places
 
-    def flag_gaps(self, find_flags: Callable[[str], int]) -> NDArray[np.int8]:
+    def flag_gaps(self, find_flags: Callable[[str], int]) -> NDArray[np.int16]:
         """Return the flags of the gap behind each word, shape (words,).
 
         >>> tokenize(["a b, c."]).flag_gaps(len).tolist()
         [1, 2, 1]
         """
         gaps, places = self.gaps
-        return np.array(list(map(find_flags, gaps)), dtype=np.int8)[places]
+        return np.array(list(map(find_flags, gaps)), dtype=np.int16)[places]
 
     def group_by_text(self, places: NDArray[np.intp]) -> dict[int, list[int]]:
         """Group words by their texts: numbers within each text, by its own number.

@@ -20,7 +20,7 @@ const SECTIONS = "words classes removed combining sigma decompositions compositi
 const POLICY = "rules ordinary groups rest name address hosts";
 const OF_POLICY = "known shared counts capitals upper starts first letters";
 /** Number of the rules of lookup, formats and printing that this client has. */
-const RULES = 2;
+const RULES = 3;
 const MOST = 1 << 24; // words
 const REST = "s g d r p";
 /** Forms of number words, each a format of a few words; and how few it may have. */

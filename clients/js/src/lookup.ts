@@ -11,8 +11,12 @@ const OPENERS = '":;([{“”«‹*•|>–—';
 // A full stop that touches words on both sides ends nothing: 3.14, u.s, example.com.
 const ENDS = /[!?！？。؟।\n\r]|\.(?!$)/;
 const [STARTS, JOINS, MARKS, DOT, SLASH, ENDS_LINE] = [1, 2, 4, 8, 16, 32] as const;
-const [TITLE, TITLE_WORDS] = [0.6, 6] as const;
+/** A full stop and spaces, which may be that of "Mr."; the ending 's of the word. */
+const [STOP, OWNS] = [64, 128] as const;
+const [TITLE, TITLE_WORDS] = [0.9, 4] as const;
 const [SMALL, CAPITAL] = [1, 2] as const;
+/** They begin sentences so often that no capital makes them names there. */
+const FIRST_WORDS = new Set("will may can new fall spring does good best".split(" "));
 const DIGITS = /^[0-9]+$/;
 const UNKNOWN = [["ing", "g"], ["ed", "d"], ["ly", "r"], ["s", "p"]] as const;
 const NOWHERE = { starts: false, inAddress: false, inDate: false };
@@ -33,7 +37,8 @@ function flagsOf(gap: string): number {
     if (gap === "/") found |= SLASH;
     if (/[@_\\]|\/\//.test(gap)) found |= MARKS;
   } else if (gap.endsWith("@")) found |= MARKS;
-  return found;
+  if (/^\. *$/.test(gap)) found |= STOP;
+  return /^['’][sS]/.test(gap) ? found | OWNS : found;
 }
 
 /** The grammatical form that the ending of an unknown word shows. */
@@ -72,8 +77,15 @@ export class PolicyLookup {
     const cases = found.map((each) => each % 4);
     const isTitle = inTitleCase(cases, flags);
     const codes = words.map((word, i) => {
-      const starts = !i || (flags[i - 1]! & STARTS) > 0 || (isTitle[i]! && cases[i] === CAPITAL);
-      return starts ? this.start.get(word) : Math.floor(found[i]! / 4);
+      const first = !i || (flags[i - 1]! & STARTS) > 0;
+      const hasCapital = cases[i] === CAPITAL;
+      const inTitle = isTitle[i]! && hasCapital;
+      const code = first || inTitle ? this.start.get(word) : Math.floor(found[i]! / 4);
+      const owns = first && hasCapital && (flags[i]! & OWNS) > 0; // "Will's", not "will"
+      const behindStop = i > 0 && hasCapital && (flags[i - 1]! & STOP) > 0;
+      if (!(owns || inTitle || behindStop)) return code;
+      const folded = this.tokenizer.folded(word);
+      return owns || !FIRST_WORDS.has(folded) ? this.policy.nameOf(folded) ?? code : code;
     });
     const marked = flags.flatMap((flag, gap) => (flag & (MARKS | DOT | SLASH) ? [gap] : []));
     if (parts[0]!.endsWith("@")) marked.unshift(-1);
@@ -122,7 +134,10 @@ export class PolicyLookup {
     const isName = !(starts || isUpper) && policy.capitals.has(folded);
     if (letters.isSmall(word) || !(known < policy.ordinary || isName)) return known;
     // An ordinary word with capitals.
-    if (isUpper && [...word.slice(0, 3)].length > 1) return policy.upper.get(folded) ?? known;
+    if (isUpper && [...word.slice(0, 3)].length > 1) {
+      const name = policy.starts.has(folded) ? policy.nameOf(folded) : undefined;
+      return policy.upper.get(folded) ?? name ?? known;
+    }
     if (starts && !policy.starts.has(folded)) return known;
     return policy.capitals.get(folded) ?? known;
   }

@@ -80,6 +80,12 @@ export class Policy {
     return this.ordinary + this.header.rest[form]!;
   }
 
+  /** The symbol of a word that the lists have as a name, where it is one. */
+  nameOf(folded: string): number | undefined {
+    const symbol = this.capitals.get(folded);
+    return symbol === this.name ? undefined : symbol;
+  }
+
   get name(): number {
     return this.ordinary + this.header.name;
   }

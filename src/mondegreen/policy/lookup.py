@@ -38,18 +38,18 @@ _JOINERS: Final = frozenset("@._-/:~+%=&?#\\'’")
 _OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
 """A quotation, a list or a title may begin behind one of these."""
 
-_STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE, _NAMES = 1, 2, 4, 8, 16, 32, 64
-_OWNS: Final = 128  # the ending 's follows the word
+_STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE = 1, 2, 4, 8, 16, 32
+_STOP, _OWNS = 64, 128
+"""A full stop and spaces, which may be that of "Mr."; the ending 's of the word."""
 
 _TITLE: Final = 0.9
 _TITLE_WORDS: Final = 4
 """A line is in title case if this share of so many words or more has a capital."""
 
-TITLES: Final = frozenset("mr mrs ms mx dr prof".split())
-"""A name follows them, behind a full stop or not. They are shown in every policy."""
+_FIRST_WORDS: Final = frozenset("will may can new fall spring does good best".split())
+"""They begin sentences so often that no capital makes them names there."""
 
-# How a word is written, beside its symbols in a memo: the case, and whether it is a title.
-_SMALL, _CAPITAL, _CASE, _TITLED = 1, 2, 3, 4
+_SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbols in a memo
 
 
 def _fold(word: str) -> str:
@@ -69,7 +69,7 @@ def get_flags(gap: str) -> int:
         found |= _MARKS * ("@" in gap or "_" in gap or "//" in gap or "\\" in gap)
     elif gap.endswith("@"):
         found |= _MARKS
-    found |= _NAMES * (gap.removeprefix(".") in ("", " "))
+    found |= _STOP * (gap.rstrip(" ") == ".")
     return found | _OWNS * gap.startswith(("'s", "’s", "'S", "’S"))
 
 
@@ -142,9 +142,8 @@ class PolicyLookup:
     The symbol of a word is a function of its own spelling and of the structure around
     it, which passes unchanged: whether it begins a sentence, whether it is a part of an
     address (a run of words joined by signs, with ``@``, ``_``, ``//`` or two full
-    stops), whether a slash touches it, whether most words of its line have capitals,
-    and whether a title such as "Mr." stands before it, which are disclosed too. Never
-    of any other word.
+    stops), whether a slash touches it, and whether most words of its line have
+    capitals, which is disclosed too. Never of any one other word.
 
     >>> from mondegreen.policy.policy import load_policy
     >>> from mondegreen.text.tokenizer import tokenize
@@ -166,7 +165,6 @@ class PolicyLookup:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""
         lines = (
             "lines in title case: which lines have a capital on most of their words",
-            "titles: where Mr, Mrs, Ms, Mx, Dr or Prof stands",
         )
         numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()
         separators = HIDE_DISCLOSED if structure == "keep" else ()
@@ -195,14 +193,13 @@ class PolicyLookup:
         """Find the symbols of a word, and how it is written, packed into one number.
 
         They are its symbol as first word of a sentence (bit 32 and above), its symbol
-        inside of one (bits 3 to 31), whether it is a title (bit 2), and its case.
+        inside of one (bits 2 to 31), and its case (bits 0 and 1).
         """
         inside, case = self._find_inside(word)
         # A list in the policy says which names inside are ordinary as first words.
         may_differ = case != _SMALL and inside >= len(self.policy.ordinary)
         start = self.find_symbol(word, starts=True) if may_differ else inside
-        title = _TITLED * (word.lower() in TITLES)
-        return start << 32 | inside << 3 | title | case
+        return start << 32 | inside << 2 | case
 
     def _find_inside(self, word: str) -> tuple[int, int]:
         """Find the symbol of a word inside a sentence, and how it is written."""
@@ -220,22 +217,28 @@ class PolicyLookup:
         count = len(words)
         found = np.fromiter(map(self._entries.__getitem__, words), np.int64, count)
         low = found.astype(np.int32)
-        codes, cases = low >> 3, low & _CASE
+        codes, cases = low >> 2, low & 3
         flags = batch.flag_gaps(self._flags.__getitem__)
         begins = np.cumsum([0, *batch.counts()])
         is_start = np.zeros(count + 1, dtype=np.bool_)
         is_start[1:] = (flags & _STARTS) > 0
         is_start[begins] = True
-        owns = is_start[:count] & ((flags & _OWNS) > 0)  # "Will's", not "will"
-        in_title = _in_title_case(cases, flags, begins) & (cases == _CAPITAL)
+        has_capital = cases == _CAPITAL
+        owns = (
+            is_start[:-1] & has_capital & ((flags & _OWNS) > 0)
+        )  # "Will's", not "will"
+        behind_stop = np.zeros(count + 1, dtype=np.bool_)
+        behind_stop[1:] = (flags & _STOP) > 0
+        behind_stop[begins] = False
+        in_title = _in_title_case(cases, flags, begins) & has_capital
         is_start[:-1] |= in_title
-        starts = np.flatnonzero(is_start[:count])
+        starts = np.flatnonzero(is_start[:-1])
         codes[starts] = found[starts] >> 32
-        behind_title = np.zeros(count + 1, dtype=np.bool_)
-        behind_title[1:] = ((low & _TITLED) > 0) & ((flags & _NAMES) > 0)
-        behind_title[begins] = False  # the word before is of another text
-        for i in np.flatnonzero(behind_title[:count] | owns | in_title).tolist():
-            codes[i] = self.policy.names.get(_fold(words[i]), codes[i])
+        may_be_name = owns | in_title | behind_stop[:-1] & has_capital
+        for i in np.flatnonzero(may_be_name).tolist():
+            folded = _fold(words[i])
+            if owns[i] or folded not in _FIRST_WORDS:
+                codes[i] = self.policy.names.get(folded, codes[i])
         self._recode_joined(batch, words, codes, flags)
         if self.policy.numbers == "near":
             cells = self.policy.alphabet.cells

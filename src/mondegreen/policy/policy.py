@@ -289,9 +289,11 @@ class Policy:
     def _show_own_names(self) -> None:
         """Show a user's own words as they are spelled in the list, names or not."""
         for spelled in self._spellings:
-            if spelled[:1].isupper():
-                is_upper = len(spelled) > 1 and spelled.isupper()
-                (self.upper if is_upper else self.capitals).pop(canonical(spelled), 0)
+            folded = canonical(spelled)
+            if len(spelled) > 1 and spelled.isupper():
+                self.upper[folded] = self.symbols[folded]
+            elif spelled[:1].isupper():
+                self.capitals.pop(folded, 0)
 
     def list_own_names(self) -> tuple[str, ...]:
         """List a user's own ordinary words that hide with a capital, spelled so.

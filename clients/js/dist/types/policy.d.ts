@@ -38,6 +38,8 @@ export declare class Policy {
     get hosts(): PolicyHeader["hosts"];
     /** The group of unknown words of a grammatical form, or of unknown names. */
     rest(form: string): number;
+    /** The symbol of a word that the lists have as a name, where it is one. */
+    nameOf(folded: string): number | undefined;
     get name(): number;
     shape(place: number): number;
     isGroup(symbol: number): boolean;

@@ -67,6 +67,9 @@ _SIMILAR: Final = (
 _NAMES: Final = ("first_name", "surname", "place", "organization", "other_name")
 """Classes that are one group each, and are printed with a capital."""
 
+_SMALL: Final = ("occupation", "people", "family", "animal", "food", "home", "body")
+"""Classes of common words, which have no capital even where a name is spelled so."""
+
 ADDRESS_PARTS: Final = frozenset(
     "com org net edu gov io co www http https html htm pdf php jpg png txt csv doc "
     "docx".split()
@@ -549,6 +552,8 @@ def _print(kind: str) -> Any:
     cases = public_cases()
     if kind in (*_NAMES, "origin"):
         return lambda word: cases.get(word) or word[:1].upper() + word[1:]
+    if kind in _SMALL:  # "Mason" is usual for the name, and here it is a job
+        return lambda word: word if cases.get(word, "").istitle() else cases.get(word, word)
     return lambda word: cases.get(word, word)
 
 

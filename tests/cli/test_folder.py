@@ -195,6 +195,20 @@ def read(path):
     )
 
 
+def test_a_keyed_run_names_the_file_that_has_no_columns(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("id,text\n1,I met Ann\n")
+    (tmp_path / "in" / "readme.txt").write_text(f"{CANARY}\n")
+    (tmp_path / "k").write_bytes(bytes(range(32)))
+    (tmp_path / "k").chmod(0o600)
+    keyed = ["in", "-o", "out", "--key-file", "k", "--id", "id"]
+    said = run(*keyed, expect=2).stderr
+    assert "in/readme.txt: --id needs a format with columns" in said
+    assert "Privatize this file by itself, without --id, and leave it out" in said
+    assert CANARY not in said
+    assert not (tmp_path / "out").exists()
+
+
 def test_two_runs_into_one_folder_give_one_release(texts, tmp_path):
     command = [sys.executable, "-m", "mondegreen", "privatize", "in", "-o", "out"]
     children = [

@@ -120,6 +120,8 @@ def test_text_is_shown_on_a_terminal_alone(files):
         (["o.jsonl", "r.jsonl", "--policy", "names"], "--epsilon"),
         (["o.jsonl", "r.jsonl", "--epsilon", "9", "--spans", "spans"], "leave out"),
         (["o.jsonl", "o.jsonl"], "two files"),
+        ([".", "r.jsonl"], ". is a folder, and attack takes one pair of files"),
+        (["o.jsonl", "."], "run it once for each pair"),
         (["o.jsonl", "r.jsonl", "--spans", "label"], "row"),
     ],
 )

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -133,7 +134,8 @@ def attack(
     Without --epsilon, RELEASE may come from any tool. The command aligns its words with
     those of SAMPLE. It counts sensitive words or annotated spans that are unchanged,
     guesses the hidden ones, solves consistent surrogates, and links releases to their
-    originals. RELEASE has the rows of SAMPLE, in their order.
+    originals. RELEASE has the rows of SAMPLE, in their order. Run the command once for
+    each pair of files: it takes no folders.
 
     With --epsilon, the attacks use the exact law of this package. If you give no
     RELEASE, the command draws one. The attacker sees the ordinary words, knows other
@@ -156,8 +158,7 @@ def attack(
     from mondegreen.cli.attack_any_tool import Asked, attack_any_tool, check_any_tool
     from mondegreen.policy.policy import find_policy
 
-    if sample == release:
-        raise ConfigurationError("SAMPLE and RELEASE must be two files")
+    _check_files(sample, release)
     limits = read_limits(fail_above)
     files = Files(sample, release, columns, format)
     pages = Pages(html, sarif)
@@ -210,6 +211,18 @@ def attack(
             has_places=places,
         )
     _finish(made, files, pages, limits, as_json=as_json, force=force)
+
+
+def _check_files(*paths: str | None) -> None:
+    """Refuse a file beside itself, and folders, which other commands take."""
+    for path in paths:
+        if path is not None and Path(path).is_dir():
+            raise ConfigurationError(
+                f"{path} is a folder, and attack takes one pair of files: run it once "
+                "for each pair"
+            )
+    if len(set(paths)) < len(paths):
+        raise ConfigurationError("SAMPLE and RELEASE must be two files")
 
 
 def _check_policy_options(

@@ -154,6 +154,13 @@ def test_it_restores_by_a_flag_and_needs_no_epsilon_then():
 
 
 @pytest.mark.slow("two processes of the command start")
+def test_help_prints_the_defaults_of_the_proxy():
+    said = CliRunner().invoke(cli, ["proxy", "--help"]).stdout
+    policy = " ".join(said.partition("--policy NAME|FILE")[2].split())
+    default = policy.partition("[default: ")[2].partition("]")[0]
+    assert default.startswith("names. With --epsilon and without --restore: sensitive;")
+
+
 def test_the_upstream_alone_is_enough_and_tells_a_newcomer_what_happens():
     with (
         running(EchoModel().app) as upstream,

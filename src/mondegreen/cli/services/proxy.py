@@ -251,6 +251,7 @@ def proxy(
         restores=restore,
         policy=_describe_policy(settings, restore),
         public_roles=public_roles,
+        has_public_texts=any(isinstance(each, str) for each in passed),
         is_dry=dry_run,
         audit_log=audit_log,
         detector=None if detector is None else detector.name,

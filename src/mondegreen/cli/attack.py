@@ -115,7 +115,11 @@ def attack(
     ),
     fail_above: tuple[str, ...] = option(
         "Exit with code 4 if an attack reaches more than VALUE, such as "
-        "survivors=0.01 for 1 %. Its interval is not compared. Repeatable.",
+        "survivors=0.01 for 1 %, or has no result. Its interval is not compared. "
+        "NAME without --epsilon: survivors, reader, surrogates, linkage, attribute, "
+        "identity. With --epsilon: sensitive_words, single_word, reader, worst_word, "
+        "mutual_information, linkage. With --policy all: also learning_reader, "
+        "categories, averaging. Repeatable.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(
@@ -262,7 +266,8 @@ def _finish(
         lines = [head, "", *_lines(made.found), *listed, "", _OWN]
         click.echo("\n".join(lines))
     check_names(made.found, limits)
-    names = {name: _HEADINGS.get(name, name) for name in made.found}
+    limited = add_missing(made.found, limits)
+    names = {name: _HEADINGS.get(name, name) for name in limited}
     if pages.html is not None:
         from mondegreen.report.attack_page import write_attack_page
 
@@ -272,7 +277,7 @@ def _finish(
 
         write_sarif(
             pages.sarif,
-            made.found,
+            limited,
             [*made.findings, *_list_findings(made.about.get("exposed_places"))],
             limits,
             names=names,
@@ -280,7 +285,7 @@ def _finish(
             format=files.format or guess_format(files.release or files.sample),
             force=force,
         )
-    check_limits(made.found, limits)
+    check_limits(limited, limits)
 
 
 def _list_findings(places: list[dict[str, Any]] | None) -> list[Finding]:
@@ -318,14 +323,29 @@ def read_limits(given: Sequence[str]) -> dict[str, float]:
 def check_names(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
     """Refuse limits that name no attack, and limits that no share can pass."""
     for name, limit in limits.items():
-        if name not in found:
+        if name not in found and name not in _HEADINGS:
             raise ConfigurationError(
                 f"--fail-above {name}: there is no such attack here; choose one of: "
                 + ", ".join(found)
             )
-        if limit > 1 and _is_share(found[name]):
+        if limit > 1 and name in found and _is_share(found[name]):
             allowed = "a share of at most 1: write 10 % as 0.1"
             raise InvalidParameterError("--fail-above", f"{name}={limit:g}", allowed)
+
+
+def add_missing(
+    found: Mapping[str, Attack], limits: Mapping[str, float]
+) -> dict[str, Attack]:
+    """Add attacks that have a limit and no result: what is not known is not below."""
+    from mondegreen.attacks.attack import Attack
+
+    why = "has no result for these files and options"
+    missing = {
+        name: Attack(name, why, None, None, None, None, 0, "")
+        for name in limits
+        if name not in found
+    }
+    return {**found, **missing}
 
 
 def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
@@ -334,7 +354,8 @@ def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> No
     for name, limit in limits.items():
         value = found[name].value
         if value is None:  # what is not known is not below a limit
-            over.append(f"{name} is not known (limit {limit:g})")
+            why = found[name].adversary
+            over.append(f"{name} is not known (limit {limit:g}; {why})")
         elif value > limit:
             over.append(f"{name} is {value:.4g} (limit {limit:g})")
     if over:

@@ -474,3 +474,12 @@ def test_the_first_spelling_of_a_word_decides_its_case():
     with mg.conversation(policy="names") as c:
         shown = c.restore(c.hide("anna schmidt. Anna Schmidt."))
     assert shown == "anna schmidt. anna schmidt."
+
+
+def test_of_a_code_digits_and_unknown_words_are_hidden():
+    """What --numbers says of codes in --help."""
+    with mg.conversation(policy="names") as c:
+        sent = c.hide("Ticket 48213-AB and XQZ9-4471 are open.").split()
+    assert sent[1].endswith("-AB")
+    assert "48213" not in sent[1]
+    assert "XQZ" not in sent[3]

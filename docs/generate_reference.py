@@ -46,9 +46,11 @@ Bodies are JSON, in UTF-8. With `--api-keys` all but `/healthz` and `/readyz` ne
 | status | |
 |---|---|
 | 200 | done |
-| 400 | the body is not JSON |
+| 204 | done; the answer has no body (`DELETE`) |
+| 400 | the body is not JSON, or holds half of a surrogate pair |
 | 401 | no API key, or an unknown one |
-| 404, 405 | unknown path, or wrong method |
+| 404 | unknown path; unknown or expired conversation |
+| 405 | wrong method |
 | 408 | the body did not arrive in time |
 | 413 | too many bytes or texts |
 | 415 | compressed, or not `application/json` |

@@ -248,8 +248,9 @@ class Settings:
         "hide",
         "How to print amounts, ages and measures. hide: any number of the same "
         "format. near: a number near the true one, on a public grid from 1 to "
-        "1,000,000. plain: unchanged. Years, dates, times, codes, phone and card "
-        "numbers are always hidden.",
+        "1,000,000. plain: unchanged. Years, dates, times, phone and card numbers "
+        "are always hidden. Of codes, digits and unknown words are: 48213-AB may "
+        "become 30418-AB.",
     )
     near: float = setting(
         0.5,

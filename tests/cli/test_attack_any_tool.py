@@ -84,6 +84,9 @@ def test_a_limit_fails_the_command(files):
     (files / "one.jsonl").write_text('{"text": "Ann"}\n')
     (files / "two.jsonl").write_text('{"text": "***"}\n')
     run("one.jsonl", "two.jsonl", "--fail-above", "linkage=1", expect=4)
+    # So it is with an attack of another kind of release, which was not run.
+    done = run(*pair, "--fail-above", "sensitive_words=0.3", expect=4)
+    assert "sensitive_words is not known (limit 0.3; has no result for" in done.stderr
     for wrong in ("survivors", "survivors=x", "survivors=-1", "survivors=nan"):
         run(*pair, "--fail-above", wrong, expect=2)
     # No share is above 10: the check would pass for ever.
@@ -120,6 +123,8 @@ def test_text_is_shown_on_a_terminal_alone(files):
         (["o.jsonl", "r.jsonl", "--policy", "names"], "--epsilon"),
         (["o.jsonl", "r.jsonl", "--epsilon", "9", "--spans", "spans"], "leave out"),
         (["o.jsonl", "o.jsonl"], "two files"),
+        ([".", "r.jsonl"], ". is a folder, and attack takes one pair of files"),
+        (["o.jsonl", "."], "run it once for each pair"),
         (["o.jsonl", "r.jsonl", "--spans", "label"], "row"),
     ],
 )

@@ -100,6 +100,15 @@ def test_a_passed_limit_is_an_error_and_the_log_is_written(folder):
     run(*notes(folder), "--sarif", "log.sarif", "--force")
 
 
+def test_a_limit_on_an_attack_without_a_result_is_an_error(folder):
+    limit = ["--fail-above", "sensitive_words=0.3"]
+    run(*notes(folder), "--sarif", "log.sarif", *limit, expect=4)
+    found = read_log(folder / "log.sarif")
+    errors = [result for result in found if result["level"] == "error"]
+    assert [result["ruleId"] for result in errors] == ["sensitive_words"]
+    assert "sensitive_words is not known" in errors[0]["message"]["text"]
+
+
 def test_a_wrong_limit_writes_nothing(folder):
     run(*notes(folder), "--sarif", "log.sarif", "--fail-above", "reeder=1", expect=2)
     assert not (folder / "log.sarif").exists()

@@ -136,6 +136,8 @@ def test_show_is_refused_without_a_terminal(table, forced):
     ],
 )
 def test_quiet_prints_no_originals_on_a_terminal_either(table, command):
+    if command[0] == "proxy":
+        pytest.importorskip("anyio")
     code, shown, _ = on_terminal(*command, "--quiet")
     assert code == 2
     assert "and --quiet prints warnings only" in " ".join(shown.split())

@@ -90,6 +90,11 @@ def test_files_and_folders_can_be_mixed(run, texts, tmp_path):
         (["in/a.txt", "in", "-o", "out"], 2, "Rename one"),
         (["in", "-o", "out", "--in-place"], 2, "single file"),
         (["in", "-o", "out", "--earlier", "r.json"], 2, "single file"),
+        (
+            ["in", "-o", "out", "--unique-ids", "--id", "id", "--key-file", "k"],
+            2,
+            "--unique-ids needs a single file as INPUT: ids in two files are not",
+        ),
         (["in", "-o", "there"], 3, "exists already"),
         (["in", "-o", "there", "--force"], 3, "holds 1 file that this run does not"),
         (["in", "-o", "link", "--force"], 3, "is no folder"),
@@ -109,6 +114,8 @@ def test_what_is_refused_leaves_nothing(run, texts, tmp_path, arguments, code, h
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "z.jsonl").write_text('{"text": "a"}\n{"text": \n')
     (tmp_path / "r.json").write_text("{}")
+    (tmp_path / "k").write_bytes(bytes(range(32)))
+    (tmp_path / "k").chmod(0o600)
     before = names(tmp_path)
     said = run(*arguments, expect=code).stderr
     assert hint in said
@@ -193,6 +200,20 @@ def read(path):
         if data.startswith("[")
         else [*map(json.loads, data.splitlines())]
     )
+
+
+def test_a_keyed_run_names_the_file_that_has_no_columns(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("id,text\n1,I met Ann\n")
+    (tmp_path / "in" / "readme.txt").write_text(f"{CANARY}\n")
+    (tmp_path / "k").write_bytes(bytes(range(32)))
+    (tmp_path / "k").chmod(0o600)
+    keyed = ["in", "-o", "out", "--key-file", "k", "--id", "id"]
+    said = run(*keyed, expect=2).stderr
+    assert "in/readme.txt: --id needs a format with columns" in said
+    assert "Privatize this file by itself, without --id, and leave it out" in said
+    assert CANARY not in said
+    assert not (tmp_path / "out").exists()
 
 
 def test_two_runs_into_one_folder_give_one_release(texts, tmp_path):

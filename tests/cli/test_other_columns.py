@@ -1,6 +1,8 @@
 """The warning of columns that pass unchanged and look personal."""
 
 import csv
+import json
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -43,14 +45,23 @@ def test_a_column_is_told_by_its_name(folder, name):
         ["AB-1234567", "AB-1234568", "AB-1234569"],
     ],
 )
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".json"])
 def test_a_column_is_told_by_its_values_which_are_not_shown(folder, values, suffix):
     path = write({"field": values, "stars": ["5"] * 3, "text": [TEXT] * 3})
     more = []
     if suffix == ".parquet":
         path, more = "in.parquet", ["-o", "out.parquet"]
         pq.write_table(pa.table({"field": values, "text": [TEXT] * 3}), path)
+    if suffix.startswith(".json"):
+        rows = [{"field": value, "text": TEXT, "n": 10**5000} for value in values]
+        ends = ("[ ", ",\n", " ]") if suffix == ".json" else ("", "\n", "\n")
+        sys.set_int_max_str_digits(0)
+        between = ends[1].join(map(json.dumps, rows))
+        sys.set_int_max_str_digits(4300)
+        path = f"in{suffix}"
+        Path(path).write_text(ends[0] + between + ends[2])
     told = run(path, *more).stderr
+    assert f"Warning: {path}: other columns" in told
     assert "'field'. They pass unchanged" in told
     assert not any(value and value in told for value in values)
     assert "stars" not in told
@@ -75,6 +86,29 @@ def test_columns_that_are_privatized_or_are_the_id_are_not_named(folder):
     key.chmod(0o600)
     more = ["--column", "text", "--column", "name", "--id", "id"]
     assert run(path, *more, "--key-file", "key").stderr == ""
+
+
+def test_fields_of_json_are_looked_at_at_the_top_alone(folder):
+    record = {
+        "id": 7,
+        "customer": {"name": "Ann Zyxwold"},
+        "user": [{"note": TEXT}],
+        "email": None,
+        "text": TEXT,
+        "phone": "x",
+    }
+    Path("in.jsonl").write_text(json.dumps(record) + "\n")
+    told = run("in.jsonl", "-c", "text", "-c", "user.note", "--drop", "phone").stderr
+    assert "ids: 'id', 'email'. They pass unchanged" in told
+    Path("empty.jsonl").write_text("")
+    assert run("empty.jsonl", "-c", "text").stderr == ""
+
+
+def test_each_of_several_files_is_named(folder):
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text(f"name,text\nx,{TEXT}\n")
+    told = run("a.csv", "b.csv", "-o", "out").stderr
+    assert [line.split(": ")[1] for line in told.splitlines()] == ["a.csv", "b.csv"]
 
 
 def test_the_warning_comes_before_a_row_is_written(folder, monkeypatch):

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mondegreen.errors import (
+    ConfigurationError,
     DataError,
     DecodeError,
-    InvalidParameterError,
     MissingColumnError,
 )
 from mondegreen.io.open import open_source
@@ -97,7 +97,7 @@ def test_the_byte_offset_counts_the_byte_order_mark(refused):
 
 def test_lines_have_no_id(tmp_path):
     (tmp_path / "in.txt").write_text("a\n")
-    with pytest.raises(InvalidParameterError, match="--id needs a format with columns"):
+    with pytest.raises(ConfigurationError, match="needs a format with columns"):
         open_source(tmp_path / "in.txt", id_column="n")
 
 

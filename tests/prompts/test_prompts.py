@@ -116,10 +116,17 @@ def test_tokens_as_numbers_are_refused(guard):
 def test_an_unknown_field_is_named_only_where_the_interface_has_it(guard):
     with pytest.raises(RefusedRequestError, match=r"^voice: "):
         guard.request("chat/completions", chat("bam", voice=CANARY))
+    with pytest.raises(RefusedRequestError) as caught:
+        guard.request("embeddings", {"model": "stub", "input": "bam", CANARY: 1})
+    assert str(caught.value) == (
+        "the request: an unknown field. Known fields: dimensions, encoding_format, "
+        "input, model, user. Nothing was sent."
+    )
+    message = {"role": "user", "content": "bam", CANARY: 1}
     with pytest.raises(
-        RefusedRequestError, match="known are: messages, model"
+        RefusedRequestError, match=r"^messages\[0\]: .*content"
     ) as caught:
-        guard.request("chat/completions", chat("bam", **{CANARY: 1}))
+        guard.request("chat/completions", {"model": "stub", "messages": [message]})
     assert CANARY not in str(caught.value)
 
 

@@ -154,6 +154,28 @@ def test_it_restores_by_a_flag_and_needs_no_epsilon_then():
 
 
 @pytest.mark.slow("two processes of the command start")
+@pytest.mark.parametrize(
+    ("public", "line"),
+    [
+        ('["You are a nurse."]', "the texts that --public declares pass unchanged"),
+        ('[{"type": "function"}]', "system prompts are treated as all other messages"),
+    ],
+)
+def test_the_start_says_that_public_texts_pass(tmp_path, monkeypatch, public, line):
+    monkeypatch.setattr("mondegreen.serve.server.run", lambda *_: None)
+    (tmp_path / "public.json").write_text(public)
+    told = ["proxy", "--upstream", "http://127.0.0.1:9/v1"]
+    done = CliRunner().invoke(cli, [*told, "--public", f"{tmp_path}/public.json"])
+    assert f"System:    {line}" in done.stderr
+
+
+def test_help_prints_the_defaults_of_the_proxy():
+    said = CliRunner().invoke(cli, ["proxy", "--help"]).stdout
+    policy = " ".join(said.partition("--policy NAME|FILE")[2].split())
+    default = policy.partition("[default: ")[2].partition("]")[0]
+    assert default.startswith("names. With --epsilon and without --restore: sensitive;")
+
+
 def test_the_upstream_alone_is_enough_and_tells_a_newcomer_what_happens():
     with (
         running(EchoModel().app) as upstream,

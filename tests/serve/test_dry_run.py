@@ -64,6 +64,15 @@ def test_the_banner_says_what_goes_out_what_stays_and_what_to_read(policy, resto
     assert ("which surrogate stands for which word" in lines[5]) == restores
 
 
+def test_the_banner_names_public_texts():
+    shared = {"policy": "names", "restores": True, "has_public_texts": True}
+    line = banner("http://x/v1", **shared)[3]
+    assert "System:    the texts that --public declares pass unchanged" in line
+    assert "as all other messages" not in line
+    line = banner("http://x/v1", **shared, public_roles=("system",))[3]
+    assert "system messages and the texts that --public declares pass" in line
+
+
 def test_the_banner_names_roles_that_pass_and_a_dry_run():
     roles = {"public_roles": ("system",), "policy": "names", "restores": True}
     assert "system messages pass unchanged" in banner("http://x/v1", **roles)[3]

@@ -146,6 +146,15 @@ def is_refused(status, answer, expected):
     return True
 
 
+@pytest.mark.parametrize("half", ["\\ud800", "\\udc00", "\\ud83d\\u0041"])
+def test_half_of_a_surrogate_pair_is_called_so(service, half):
+    body = f'{{"texts": ["{CANARY} {half} {CANARY}"]}}'.encode()
+    status, answer = service.ask("POST", "/v1/privatize", body, JSON)
+    assert is_refused(status, answer, 400)
+    assert b"half of a surrogate pair" in answer
+    assert b"d83d" not in answer
+
+
 @pytest.mark.parametrize("name", BODIES)
 def test_a_bad_body_is_refused_without_being_repeated(service, name):
     body, expected = BODIES[name]

@@ -153,6 +153,9 @@ def test_without_a_key_nothing_is_answered(serve, path, headers, caplog):
     found = client.post(path, {"texts": [CANARY]}, headers=headers)
     assert found.status_code == 401
     assert found.headers["www-authenticate"] == "Bearer"
+    is_sent = headers == bearer(CANARY * 3) or "x-api-key" in headers
+    says = "The API key is not valid." if is_sent else "An API key is needed"
+    assert found.json()["error"].startswith(says)
     assert CANARY not in found.text + caplog.text
     assert FIRST not in found.text + caplog.text
 

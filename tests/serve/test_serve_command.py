@@ -92,11 +92,12 @@ def test_options_reach_the_privatizer_and_the_limits(
 def test_other_machines_need_keys_and_tls(run, api_keys, host):
     done, served = run("-e", 10, "--host", host)
     assert (done.exit_code, served) == (2, None)
-    assert "API keys" in done.stderr
-    assert "TLS" in done.stderr
+    assert "without API keys (anyone who reaches it can use it)" in done.stderr
+    assert " and without TLS (the network can read every text). See" in done.stderr
     done, served = run("-e", 10, "--host", host, "--api-keys", api_keys)
     assert (done.exit_code, served) == (2, None)
-    assert "API keys:" not in done.stderr
+    assert "API keys" not in done.stderr
+    assert "machines without TLS" in done.stderr
     done, served = run("-e", 10, "--host", host, "--allow-exposed", "-q")
     assert done.exit_code == 0
     assert "WARNING" in done.stderr

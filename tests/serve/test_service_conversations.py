@@ -89,6 +89,10 @@ def test_an_unknown_token_is_an_error_and_no_new_conversation(client):
     found = post(client, "privatize", texts=[SAID], **more)
     assert found.status_code == 404
     assert "texts" not in found.json()
+    said = found.json()["error"]
+    assert said.startswith("Unknown or expired conversation. Nothing was released.")
+    assert "without the field conversation" in said
+    assert "header" not in said
 
 
 def test_several_workers_have_no_conversations(privatizer):

@@ -59,6 +59,7 @@ const LARGEST = (1n << 63n) - 1n;
 /** Gives away the members of groups, each once in a lap; `isBarred` tells what nobody may get. */
 export class Members {
   private readonly laps = new Map<number, { lap: number; taken: Set<number> }>();
+  private firsts: bigint[] | undefined;
 
   constructor(
     private readonly policy: Policy,
@@ -94,13 +95,16 @@ export class Members {
 
   /** Whether the number of an output exceeds 63 bits, as Python counts them. */
   private isBeyond({ symbol, member, lap }: Output): boolean {
-    const { policy } = this;
-    let [before, all] = [0n, 0n];
-    for (let each = 0; each < policy.size; each++) {
-      const size = BigInt(policy.sizeOf(each));
-      if (each < symbol) before += size;
-      all += size;
+    const firsts = (this.firsts ??= this.sumSizes());
+    return firsts[symbol]! + BigInt(member) + BigInt(lap) * firsts.at(-1)! > LARGEST;
+  }
+
+  /** The first output of each symbol, and behind them the number of all outputs. */
+  private sumSizes(): bigint[] {
+    const firsts = [0n];
+    for (let each = 0; each < this.policy.size; each++) {
+      firsts.push(firsts[each]! + BigInt(this.policy.sizeOf(each)));
     }
-    return before + BigInt(member) + BigInt(lap) * all > LARGEST;
+    return firsts;
   }
 }

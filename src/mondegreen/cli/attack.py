@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -114,7 +115,11 @@ def attack(
     ),
     fail_above: tuple[str, ...] = option(
         "Exit with code 4 if an attack reaches more than VALUE, such as "
-        "survivors=0.01 for 1 %. Its interval is not compared. Repeatable.",
+        "survivors=0.01 for 1 %, or has no result. Its interval is not compared. "
+        "NAME without --epsilon: survivors, reader, surrogates, linkage, attribute, "
+        "identity. With --epsilon: sensitive_words, single_word, reader, worst_word, "
+        "mutual_information, linkage. With --policy all: also learning_reader, "
+        "categories, averaging. Repeatable.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(
@@ -133,7 +138,8 @@ def attack(
     Without --epsilon, RELEASE may come from any tool. The command aligns its words with
     those of SAMPLE. It counts sensitive words or annotated spans that are unchanged,
     guesses the hidden ones, solves consistent surrogates, and links releases to their
-    originals. RELEASE has the rows of SAMPLE, in their order.
+    originals. RELEASE has the rows of SAMPLE, in their order. Run the command once for
+    each pair of files: it takes no folders.
 
     With --epsilon, the attacks use the exact law of this package. If you give no
     RELEASE, the command draws one. The attacker sees the ordinary words, knows other
@@ -156,8 +162,7 @@ def attack(
     from mondegreen.cli.attack_any_tool import Asked, attack_any_tool, check_any_tool
     from mondegreen.policy.policy import find_policy
 
-    if sample == release:
-        raise ConfigurationError("SAMPLE and RELEASE must be two files")
+    _check_files(sample, release)
     limits = read_limits(fail_above)
     files = Files(sample, release, columns, format)
     pages = Pages(html, sarif)
@@ -212,6 +217,18 @@ def attack(
     _finish(made, files, pages, limits, as_json=as_json, force=force)
 
 
+def _check_files(*paths: str | None) -> None:
+    """Refuse a file beside itself, and folders, which other commands take."""
+    for path in paths:
+        if path is not None and Path(path).is_dir():
+            raise ConfigurationError(
+                f"{path} is a folder, and attack takes one pair of files: run it once "
+                "for each pair"
+            )
+    if len(set(paths)) < len(paths):
+        raise ConfigurationError("SAMPLE and RELEASE must be two files")
+
+
 def _check_policy_options(
     policy: Policy | None, language: str | None, more: tuple[str, ...]
 ) -> None:
@@ -249,7 +266,8 @@ def _finish(
         lines = [head, "", *_lines(made.found), *listed, "", _OWN]
         click.echo("\n".join(lines))
     check_names(made.found, limits)
-    names = {name: _HEADINGS.get(name, name) for name in made.found}
+    limited = add_missing(made.found, limits)
+    names = {name: _HEADINGS.get(name, name) for name in limited}
     if pages.html is not None:
         from mondegreen.report.attack_page import write_attack_page
 
@@ -259,7 +277,7 @@ def _finish(
 
         write_sarif(
             pages.sarif,
-            made.found,
+            limited,
             [*made.findings, *_list_findings(made.about.get("exposed_places"))],
             limits,
             names=names,
@@ -267,7 +285,7 @@ def _finish(
             format=files.format or guess_format(files.release or files.sample),
             force=force,
         )
-    check_limits(made.found, limits)
+    check_limits(limited, limits)
 
 
 def _list_findings(places: list[dict[str, Any]] | None) -> list[Finding]:
@@ -305,14 +323,29 @@ def read_limits(given: Sequence[str]) -> dict[str, float]:
 def check_names(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
     """Refuse limits that name no attack, and limits that no share can pass."""
     for name, limit in limits.items():
-        if name not in found:
+        if name not in found and name not in _HEADINGS:
             raise ConfigurationError(
                 f"--fail-above {name}: there is no such attack here; choose one of: "
                 + ", ".join(found)
             )
-        if limit > 1 and _is_share(found[name]):
+        if limit > 1 and name in found and _is_share(found[name]):
             allowed = "a share of at most 1: write 10 % as 0.1"
             raise InvalidParameterError("--fail-above", f"{name}={limit:g}", allowed)
+
+
+def add_missing(
+    found: Mapping[str, Attack], limits: Mapping[str, float]
+) -> dict[str, Attack]:
+    """Add attacks that have a limit and no result: what is not known is not below."""
+    from mondegreen.attacks.attack import Attack
+
+    why = "has no result for these files and options"
+    missing = {
+        name: Attack(name, why, None, None, None, None, 0, "")
+        for name in limits
+        if name not in found
+    }
+    return {**found, **missing}
 
 
 def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
@@ -321,7 +354,8 @@ def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> No
     for name, limit in limits.items():
         value = found[name].value
         if value is None:  # what is not known is not below a limit
-            over.append(f"{name} is not known (limit {limit:g})")
+            why = found[name].adversary
+            over.append(f"{name} is not known (limit {limit:g}; {why})")
         elif value > limit:
             over.append(f"{name} is {value:.4g} (limit {limit:g})")
     if over:

@@ -44,39 +44,36 @@ def warn_of_other_columns(
 ) -> Iterator[pa.RecordBatch]:
     """Pass batches on; look at the first one, before any of it is written, and warn.
 
-    The warning holds names of columns, never values. JSON has its other values in the
-    text around the selected ones: they are not looked at.
+    The warning holds names of columns, never values. Of JSON, it is about the fields at
+    the top of the records.
     """
     for number, batch in enumerate(batches):
-        if not number and source.format in ("csv", "tsv", "parquet", "xlsx"):
+        if not number:
             _warn(source, batch)
         yield batch
 
 
 def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
-    chosen = {*source.text_columns, source.id_column, *source.drop}
-    # A text may be in a struct, of which the rest passes too.
-    others = [name for name in batch.schema.names if name not in chosen]
-    found = [name for name in others if _is_personal(name, batch.column(name))]
+    others = source.others(batch, _VALUES).items()
+    found = [name for name, values in others if _is_personal(name, values)]
     if found:
         listed = ", ".join(map(repr, found))
         click.echo(
-            f"Warning: other columns look like names, addresses or ids: {listed}. "
-            "They pass unchanged. Leave them out with --drop NAME, or add "
+            f"Warning: {source.name}: other columns look like names, addresses or ids: "
+            f"{listed}. They pass unchanged. Leave them out with --drop NAME, or add "
             "--column NAME if they are text.",
             err=True,
         )
 
 
-def _is_personal(name: str, values: pa.Array) -> bool:
+def _is_personal(name: str, values: list[Any]) -> bool:
     """Whether the name of a column, or the shape of its values, speaks of a person."""
     words = [word.lower() for word in _words(name)]
     return not _NAMES.isdisjoint([*words, "".join(words)]) or _has_shape(values)
 
 
-def _has_shape(values: pa.Array) -> bool:
-    """Whether many of the first values, of those that are text, have one shape."""
-    cells: list[Any] = values.slice(0, _VALUES).to_pylist()
+def _has_shape(cells: list[Any]) -> bool:
+    """Whether many of the values, of those that are text, have one shape."""
     texts = [cell.strip() for cell in cells if isinstance(cell, str) and cell.strip()]
     least = max(1, _SHARE * len(texts))
     return any(sum(map(bool, map(shape, texts))) >= least for shape in _SHAPES)

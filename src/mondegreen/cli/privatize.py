@@ -35,6 +35,11 @@ _ABOUT_MAP: Final = (
     "lost, nobody can restore."
 )
 _LONGEST: Final = 16 << 20  # bytes of an earlier report
+_ADVICE: Final = {
+    "--unique-ids": ": ids in two files are not compared. Leave it out; --ledger "
+    "FILE counts the releases of each id"
+}
+"""What to do instead of an option that needs a single file."""
 
 
 @command()
@@ -92,7 +97,8 @@ def privatize(
     ),
     unique_ids: bool = option(
         "Stop at an id that occurs twice: two records with one id and one text get "
-        "the same release. About 110 bytes of memory per record."
+        "the same release. About 110 bytes of memory per record. For a single file: "
+        "ids in two files are not compared. --ledger counts those."
     ),
     ledger: File | None = option(
         "Count each release of a record in this file, before it is written; needs --id "
@@ -392,7 +398,9 @@ class _Run:
 def _refuse_many(alone: Mapping[str, bool]) -> None:
     """Refuse options that go with a single file."""
     for name in (name for name, is_given in alone.items() if is_given):
-        raise ConfigurationError(f"{name} needs a single file as INPUT")
+        raise ConfigurationError(
+            f"{name} needs a single file as INPUT{_ADVICE.get(name, '')}"
+        )
 
 
 def _check_spans(

@@ -102,6 +102,15 @@ class AbstractSource(ABC):
             found += [text for some in lists for text in some if isinstance(text, str)]
         return found
 
+    def others(self, batch: pa.RecordBatch, most: int) -> dict[str, list[Any]]:
+        """The first ``most`` values of each column that passes unchanged.
+
+        A struct that holds a text is such a column too: its other fields pass.
+        """
+        chosen = {*self.text_columns, self.id_column, *self.drop}
+        names = (name for name in batch.schema.names if name not in chosen)
+        return {name: batch.column(name).slice(0, most).to_pylist() for name in names}
+
     def __enter__(self) -> AbstractSource:
         return self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from json.encoder import encode_basestring
@@ -21,6 +22,8 @@ _HELD_BYTES = 32 << 20
 # A control character, which JSON allows nowhere: the scanner has refused lines with it.
 _MARK: Final = "\0"
 _END: Final[Any] = object()
+
+_cut_out = re.compile(f"{_MARK}[0-9]+{_MARK}").sub
 
 
 class JsonLinesSource(AbstractByteSource):
@@ -180,6 +183,19 @@ class JsonLinesSource(AbstractByteSource):
                     problem = "half of a surrogate pair in a selected value"
                     raise SourceError(self.name, problem, row=row)
         raise SourceError(self.name, "a selected value does not fit in UTF-8")
+
+    def others(self, batch: pa.RecordBatch, most: int) -> dict[str, list[Any]]:
+        """The first values of fields at the top of the records: no lists or objects."""
+        chosen = {*self.text_columns, self.id_column, *self.drop}
+        found: dict[str, list[Any]] = {}
+        for frame in batch.column(self._frame).slice(0, most).to_pylist():
+            # What stands before a record of an array has no brace.
+            record = _cut_out("null", frame[frame.index("{") :])
+            # Numbers may have more digits than an int takes.
+            for name, value in json.loads(record, parse_int=float).items():
+                if name not in chosen and not isinstance(value, list | dict):
+                    found.setdefault(name, []).append(value)
+        return found
 
     def encode(self, batch: pa.RecordBatch) -> bytes:
         columns = [batch.column(name) for name in self._cut]

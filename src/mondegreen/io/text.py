@@ -35,8 +35,11 @@ class TextSource(AbstractByteSource):
         structure: Structure = "keep",
     ) -> None:
         if request.id_column is not None:
-            allowed = "absent: --id needs a format with columns"
-            raise errors.InvalidParameterError("id_column", request.id_column, allowed)
+            raise errors.ConfigurationError(
+                f"{stream.name}: --id needs a format with columns, and lines of text "
+                "have none. Privatize this file by itself, without --id, and leave it "
+                "out of a folder that needs --id"
+            )
         for column in request.columns:
             if column != "text":
                 raise errors.MissingColumnError(stream.name, column, ["text"])

@@ -23,16 +23,17 @@ MOST: Final = 10_000
 """Conversations that are kept, by default."""
 
 _BYTES: Final = 24
+_ADVICE: Final = (
+    f"Nothing was sent. Leave out the header {HEADER} to begin another one; its token "
+    "is in the answer."
+)
 
 
 class UnknownConversationError(PrivacyError):
     """Raised for a token that opens no conversation here and now."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "Unknown or expired conversation. Nothing was sent. Leave out the header "
-            f"{HEADER} to begin another one; its token is in the answer."
-        )
+    def __init__(self, advice: str) -> None:
+        super().__init__(f"Unknown or expired conversation. {advice}")
 
 
 @final
@@ -64,6 +65,8 @@ class Conversations:
         Conversations that are kept.
     clock : callable
         The time in seconds.
+    advice : str
+        What to do without a token that opens a conversation.
     """
 
     def __init__(
@@ -72,13 +75,14 @@ class Conversations:
         seconds: float = SECONDS,
         most: int = MOST,
         clock: Callable[[], float] = time.monotonic,
+        advice: str = _ADVICE,
     ) -> None:
         if not seconds > 0:
             raise InvalidParameterError("conversation ttl", seconds, "above 0 seconds")
         if most < 1:
             raise InvalidParameterError("conversations", most, "at least 1")
         self._begin, self._seconds, self._most = begin, seconds, most
-        self._clock = clock
+        self._clock, self._advice = clock, advice
         self._once: OrderedDict[str, _Kept] = OrderedDict()
         self._again: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = threading.Lock()
@@ -124,7 +128,7 @@ class Conversations:
     def _find(self, token: str, owner: str) -> _Kept:
         kept = self._again.get(token) or self._once.get(token)
         if kept is None or kept.owner != owner:
-            raise UnknownConversationError
+            raise UnknownConversationError(self._advice)
         return kept
 
     def _expire(self) -> None:

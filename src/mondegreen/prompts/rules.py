@@ -303,11 +303,12 @@ def allow_object(fields: Mapping[str, Rule]) -> Rule:
 
 def check_fields(value: Mapping[str, Any], known: Iterable[str], at: str) -> None:
     """Refuse an unknown field; one that is no field of the interface is not named."""
+    known = sorted(known)
     for name in value.keys() - set(known):
-        where = f"{at}.{name}".lstrip(".") if name in _NAMED else at
-        beside = ", ".join(sorted(value.keys() & set(known)))
-        beside = f"; known are: {beside}" if where == at and beside else ""
-        raise RefusedRequestError(where, f"an unknown field{beside}")
+        if name in _NAMED:
+            raise RefusedRequestError(f"{at}.{name}".lstrip("."), "an unknown field")
+        listed = ", ".join(known)
+        raise RefusedRequestError(at, f"an unknown field. Known fields: {listed}")
 
 
 def canonical(value: Any) -> str:

@@ -27,7 +27,7 @@ Reason = Literal[
 ]  # fmt: skip
 """Why a request is refused, as metrics count it."""
 
-_NOT_JSON: Final = "The body must be JSON, in UTF-8."
+NOT_JSON: Final = "The body must be JSON, in UTF-8."
 
 
 @final
@@ -78,7 +78,7 @@ def find_refusal(error: Exception) -> Refused:
         return Refused(400, "disconnected", "The client closed the connection.")
     if isinstance(error, HTTPException):
         status = error.status_code
-        says = _NOT_JSON if status == 400 else HTTPStatus(status).phrase
+        says = NOT_JSON if status == 400 else HTTPStatus(status).phrase
         return Refused(status, "body", says)
     if isinstance(error, OutOfVocabularyError):
         says = "a text holds a word outside the vocabulary; none was released"

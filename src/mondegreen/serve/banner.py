@@ -33,6 +33,7 @@ def banner(
     restores: bool,
     policy: str,
     public_roles: Iterable[str] = (),
+    has_public_texts: bool = False,
     is_dry: bool = False,
     audit_log: str | None = None,
     detector: str | None = None,
@@ -50,6 +51,8 @@ def banner(
         ``names``, ``sensitive``, ``all`` or a file.
     public_roles : iterable of str
         Roles whose messages pass unchanged.
+    has_public_texts : bool
+        Whether texts of system and developer messages were declared public.
     is_dry : bool
         Whether nothing is sent.
     audit_log : str, optional
@@ -82,16 +85,23 @@ def banner(
         first,
         f"  Replaced:  {replaced}{before}.",
         f"  Unchanged: {_KEPT.get(policy, _KEPT['names'])}.",
-        f"  System:    {_describe_roles(roles)}",
+        f"  System:    {_describe_roles(roles, has_public_texts)}",
         f"  Answers:   {_describe_answers(restores)}",
         f"  Kept here: {_describe_kept(restores, minutes, is_dry, audit_log)}",
         _READ if is_dry else f"{_READ} --dry-run shows requests and sends none.",
     ]
 
 
-def _describe_roles(roles: list[str]) -> str:
+def _describe_roles(roles: list[str], has_public_texts: bool) -> str:
+    passed = "the texts that --public declares pass unchanged"
     if roles:
-        return f"{' and '.join(roles)} messages pass unchanged, as you declared."
+        passed = f" and {passed}" if has_public_texts else " pass unchanged"
+        return f"{' and '.join(roles)} messages{passed}, as you declared."
+    if has_public_texts:
+        return (
+            f"{passed}, if they are exactly these. In all other system prompts names "
+            "are changed."
+        )
     return (
         "system prompts are treated as all other messages, which changes names in "
         "them. If yours are public, use --system pass."

@@ -20,6 +20,10 @@ from mondegreen.serve.prompt_batcher import check_texts
 
 PATH: Final = "/v1/conversations/{token}"
 
+_ADVICE: Final = (
+    "Nothing was released. Begin another one: POST /v1/privatize with scope: "
+    "conversation and without the field conversation. Its token is in the answer."
+)
 _NONE: Final = "Conversations need a service with one worker: use --workers 1."
 _Value = TypeVar("_Value")
 
@@ -38,7 +42,9 @@ class ServiceConversations:
 
     def __init__(self, guard: ConversationGuard | None, limits: Limits) -> None:
         self._guard, self._limits = guard, limits
-        self._kept = None if guard is None else Conversations(guard.begin)
+        self._kept = (
+            None if guard is None else Conversations(guard.begin, advice=_ADVICE)
+        )
         self._threads = CapacityLimiter(limits.concurrent)
 
     def takes(self, form: PrivatizeRequest) -> bool:

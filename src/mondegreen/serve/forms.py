@@ -6,9 +6,13 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
-from mondegreen.serve.answers import Refused
+from mondegreen.serve.answers import NOT_JSON, Refused
 
 _LONGEST_NAME: Final = 200
+_HALF: Final = (
+    "The body holds half of a surrogate pair, an escape from \\ud800 to \\udfff: a "
+    "character needs both halves."
+)
 
 
 class _First(FailFast):
@@ -143,7 +147,9 @@ def read(form: type[_Read], body: bytes) -> _Read:
             include_url=False, include_context=False, include_input=False
         )[0]
     if wrong["type"] == "json_invalid":
-        raise Refused(400, "body", "The body must be JSON, in UTF-8.")
+        # The parser's own words hold a place and none of the text.
+        is_half = "hex escape" in wrong["msg"]
+        raise Refused(400, "body", _HALF if is_half else NOT_JSON)
     fields = form.allowed
     name = wrong["loc"][0] if wrong["loc"] else None
     if name not in fields:

@@ -176,11 +176,14 @@ class Gate:
 
     def _check_caller(self, scope: Message) -> None:
         """Reject unauthenticated or rate-limited callers."""
+        says = "An API key is needed: Authorization: Bearer KEY"
         caller: int | None = 0
         if self._rules.api_keys:
-            caller = self._rules.api_keys.number(key_in(scope))
+            key = key_in(scope)
+            caller = self._rules.api_keys.number(key)
+            if key:
+                says = "The API key is not valid."
         if caller is None:
-            says = "An API key is needed: Authorization: Bearer KEY"
             raise Refused(401, "key", says, {"www-authenticate": "Bearer"})
         if self._buckets and not self._buckets[caller].take(time.monotonic()):
             says = f"More than {self._rules.limits.rate:g} requests a second."

@@ -82,12 +82,12 @@ class Listen:
         ConfigurationError
             If something is, and is not allowed.
         """
-        lacks = [] if has_keys else ["API keys: anyone who reaches it can use it"]
-        lacks += [] if self.tls_cert else ["TLS: the network can read every text"]
+        lacks = [] if has_keys else ["API keys (anyone who reaches it can use it)"]
+        lacks += [] if self.tls_cert else ["TLS (the network can read every text)"]
         if self.is_local or not lacks:
             return ""
-        says = f"{self.host} can be reached from other machines, and there is no "
-        says += " and no ".join(lacks)
+        says = f"{self.host} can be reached from other machines without "
+        says += " and without ".join(lacks)
         if not allowed:
             raise ConfigurationError(
                 f"{says}. See --api-keys, --tls-cert and --tls-key, or pass "

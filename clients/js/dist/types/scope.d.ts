@@ -17,9 +17,12 @@ export declare class Members {
     private readonly policy;
     private readonly isBarred;
     private readonly laps;
+    private firsts;
     constructor(policy: Policy, isBarred?: (output: Output) => boolean);
     /** Give away an output if it is free, else a free one that the stream draws. */
     take({ symbol, member: drawn }: Output, stream: Stream): Output;
     /** Whether the number of an output exceeds 63 bits, as Python counts them. */
     private isBeyond;
+    /** The first output of each symbol, and behind them the number of all outputs. */
+    private sumSizes;
 }

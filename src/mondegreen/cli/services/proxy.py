@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from mondegreen.serve.dry_run import DryRun
     from mondegreen.serve.ui.paths import PageSettings
 
+_DEFAULT_POLICY: Final = (
+    "names. With --epsilon and without --restore: sensitive; all with a mechanism that "
+    "works on a space"
+)
 _STOPPING_SECONDS: Final = 30.0
 _INSTRUCTING: Final = ("system", "developer")
 """Roles of messages that the developer of a program writes."""
@@ -43,7 +47,10 @@ def proxy(
     upstream: str = option(
         "Base address of the language model, such as https://api.openai.com/v1.", "URL"
     ),
-    settings: Settings = options.settings(without=["allow_unproved", "epsilon"]),
+    settings: Settings = options.settings(
+        without=["allow_unproved", "epsilon"],
+        otherwise={"policy": _DEFAULT_POLICY},
+    ),
     epsilon: float | None = option(
         "Privacy budget, in nats. There is no default. Without it --restore applies, "
         "and the kind of each sensitive word is disclosed.",
@@ -244,6 +251,7 @@ def proxy(
         restores=restore,
         policy=_describe_policy(settings, restore),
         public_roles=public_roles,
+        has_public_texts=any(isinstance(each, str) for each in passed),
         is_dry=dry_run,
         audit_log=audit_log,
         detector=None if detector is None else detector.name,

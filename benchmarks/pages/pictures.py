@@ -88,7 +88,7 @@ def way_of_a_word() -> str:
         ),
         (
             "The mechanism draws a word",
-            f"{found['outputs']} outputs, the same chances for the group",
+            "any word of the group, the same chances for all",
         ),
         ("The release", f"such as {', '.join(found['examples'][4:7])}"),
     ]
@@ -105,9 +105,9 @@ def way_of_a_word() -> str:
                 parts.append(_text(60, y + 18, aside, "small"))
             y += 26
     what = (
-        f"The word {WORD} is not on the list of ordinary words. It belongs to a group "
-        f"of {found['hides_among']} words, and the mechanism draws one of "
-        f"{found['outputs']} outputs. An ordinary word is printed unchanged."
+        f"The word {WORD} is not on the list of ordinary words. The mechanism draws "
+        f"one of the {found['hides_among']} words of its group. An ordinary word is "
+        "printed unchanged."
     )
     return _picture(y + 2, what, parts)
 

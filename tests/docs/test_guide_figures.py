@@ -43,7 +43,7 @@ def test_a_data_protection_officer_reads_the_defaults_of_groups_and_prompts():
     for name in ("sensitive", "names"):
         least = load_policy(name).alphabet.hides_among
         assert f"the smallest group has {least} words" in page
-    assert f"the target is {Settings().hide_among} |" in page
+    assert f"the target is {Settings().hide_among}; a digit has 10 |" in page
     (kept,) = (p for p in proxy.params if p.name == "conversation_ttl")
     assert kept.default == 3600
     assert "until an hour after the last request (`--conversation-ttl`)" in page

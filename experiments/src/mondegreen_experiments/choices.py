@@ -14,8 +14,9 @@ import numpy as np
 
 from mondegreen.arrays import Floats
 from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.space.file import read_header
 from mondegreen.space.space import Space
-from mondegreen.space.store import load_space, locate, save_space, space_names
+from mondegreen.space.store import locate, save_space, space_names
 
 if TYPE_CHECKING:
     from mondegreen.scores.corpus import SentenceModel
@@ -118,7 +119,7 @@ def given_spaces(
             allowed = f"NAME=FILE, NAME one of {', '.join(FAMILIES)}, or glove-100"
             raise InvalidParameterError("--space", each, allowed)
         file = _space_file(path, most, folder, tell)
-        has, needs = load_space(file).dim, int(dim or _DIMENSIONS)
+        has, needs = read_header(file).dim, int(dim or _DIMENSIONS)
         if has < needs or (dim and has != needs):
             problem = f"{path} has {has} dimensions, and {name} needs {needs}"
             raise ConfigurationError(f"--space {each}: {problem}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, final
 
 import click
 
+from mondegreen.cli.render import refuse_quiet
 from mondegreen.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -48,12 +49,9 @@ class FirstTexts:
     def __init__(
         self, count: int, *, is_shown: bool = True, quiet: bool = False
     ) -> None:
-        if is_shown and count and quiet:
-            raise ConfigurationError(
-                "--show prints original texts, and --quiet prints warnings only. Leave "
-                "one of them out"
-            )
-        if is_shown and count and not sys.stderr.isatty():
+        is_shown = is_shown and count > 0
+        refuse_quiet("--show", quiet=quiet and is_shown)
+        if is_shown and not sys.stderr.isatty():
             raise ConfigurationError(
                 "--show prints original texts. It needs a terminal as standard error, "
                 "and standard error is a pipe or a file. Leave --show out"

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from mondegreen.wording import Kind
 
 _RUNS: Final = 400
-_ROUNDING: Final = 1e-9  # nats: of logarithms of the law
 """Carrier sentences that are released where a reader is on."""
+
+_ROUNDING: Final = 1e-9  # nats: of logarithms of the law
 
 
 @command()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from mondegreen.errors import ConfigurationError
+
 if TYPE_CHECKING:
     from mondegreen.calibration.sample import Sample
     from mondegreen.guarantee import Guarantee
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from mondegreen.space.space import Space
 
 _MINUTE: Final = 60  # seconds
-
 
 _NAMED: Final = 10
 """Words of a list that a message names."""
@@ -116,6 +117,15 @@ def say(message: str) -> None:
     """Print a message on a line of its own."""
     start = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(start + message, err=True)
+
+
+def refuse_quiet(option: str, *, quiet: bool) -> None:
+    """Refuse an option that prints originals beside ``--quiet``."""
+    if quiet:
+        raise ConfigurationError(
+            f"{option} prints original texts, and --quiet prints warnings only. Leave "
+            "one of them out"
+        )
 
 
 def shower(quiet: bool) -> Callable[[str], None]:

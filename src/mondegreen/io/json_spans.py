@@ -130,6 +130,7 @@ class SpanScanner:
         if raw_field is not None:
             for leaf in _leaves(self._root, raw_field):
                 leaf.raw = len(self._columns)
+        self._drops = bool(drop)
         for path, leaf in ((p, n) for p in drop for n in _leaves(self._root, p)):
             leaf.drop = path
 
@@ -174,14 +175,13 @@ class SpanScanner:
                 raise ValueError
             at = _after_space(line, at + 1)
             node = nodes.get(key)
-            if node is None or node.raw is not None:
-                start, at = at, _skip(line, at)[1]
-                if node is not None and node.raw is not None:
-                    found.spans.append((start, at, line[start:at], node.raw))
+            if node is None:
+                at = _skip(line, at)[1]
             else:
                 at, bits = self._value(line, at, node, found)
                 has[key] = bits & has.get(key, bits)
-            members.append((first, at, None if node is None else node.drop))
+            if self._drops:
+                members.append((first, at, None if node is None else node.drop))
             at, is_last = _after_item(line, at, "}")
             if is_last:
                 _leave_out(members, found)
@@ -189,6 +189,10 @@ class SpanScanner:
 
     def _value(self, line: str, at: int, node: _Node, found: Found) -> tuple[int, int]:
         """Take the value at ``at``, or go into it; return as ``_object`` does."""
+        if node.raw is not None:
+            end = _skip(line, at)[1]
+            found.spans.append((at, end, line[at:end], node.raw))
+            return end, 0  # it is no column of text
         mark = line[at : at + 1]
         if mark == "{" and node.below:
             end, has = self._object(line, at, node.below, found)

@@ -394,11 +394,9 @@ def _describe_page(
 
 
 def _dry_run(*, quiet: bool) -> DryRun:
-    if quiet:
-        raise ConfigurationError(
-            "--dry-run prints original texts, and --quiet prints warnings only. Leave "
-            "one of them out"
-        )
+    from mondegreen.cli.render import refuse_quiet
+
+    refuse_quiet("--dry-run", quiet=quiet)
     from mondegreen.serve.dry_run import DryRun
 
     return DryRun(

@@ -59,11 +59,12 @@ def measure(bench: Bench, point: Point, seed: int) -> Found:
 
 
 def _find(word: str, space: Space) -> int:
-    if word not in space.words:
+    found = space.get_id(word)
+    if found == space.vocab_size:
         raise ConfigurationError(
             f"the vectors lack {word!r}, a word of the paper: give others"
         )
-    return space.words.index(word)
+    return found
 
 
 def _frequent(outputs: Ids, space: Space) -> str:

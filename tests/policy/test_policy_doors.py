@@ -61,8 +61,9 @@ def test_guards_of_prompts_release_by_the_policy(vector, tmp_path):
     text = f"My doctor {CANARY} is on leave."
     released = doors.guard(vector["settings"], text, tmp_path)
     assert CANARY.lower() not in words_of(released)
-    # Under krr some ordinary words are replaced, too.
-    assert "is" in words_of(released) or vector["settings"]["mechanism"] == "krr"
+    settings = vector["settings"]
+    may_stray = settings["mechanism"] == "krr" or settings["epsilon"] < 12
+    assert "is" in words_of(released) or may_stray
 
 
 def test_a_proxy_sends_no_sensitive_word_upstream():

@@ -85,7 +85,7 @@ export class PolicyLookup {
       const behindStop = i > 0 && hasCapital && (flags[i - 1]! & STOP) > 0;
       if (!(owns || inTitle || behindStop)) return code;
       const folded = this.tokenizer.folded(word);
-      return owns || !FIRST_WORDS.has(folded) ? this.policy.nameOf(folded) ?? code : code;
+      return owns || !FIRST_WORDS.has(folded) ? this.likelyName(word, folded, code) : code;
     });
     const marked = flags.flatMap((flag, gap) => (flag & (MARKS | DOT | SLASH) ? [gap] : []));
     if (parts[0]!.endsWith("@")) marked.unshift(-1);
@@ -135,11 +135,18 @@ export class PolicyLookup {
     if (letters.isSmall(word) || !(known < policy.ordinary || isName)) return known;
     // An ordinary word with capitals.
     if (isUpper && [...word.slice(0, 3)].length > 1) {
-      const name = policy.starts.has(folded) ? policy.nameOf(folded) : undefined;
-      return policy.upper.get(folded) ?? name ?? known;
+      if (policy.starts.has(folded)) return this.likelyName(word, folded, known);
+      return policy.upper.get(folded) ?? known;
     }
     if (starts && !policy.starts.has(folded)) return known;
     return policy.capitals.get(folded) ?? known;
+  }
+
+  /** The symbol of a word with a capital where a name is likely. */
+  private likelyName(word: string, folded: string, known: number): number {
+    const isUpper = this.letters.isUpper(word) && [...word.slice(0, 3)].length > 1;
+    const upper = isUpper ? this.policy.upper.get(folded) : undefined;
+    return upper ?? this.policy.nameOf(folded) ?? known;
   }
 
   /** The symbol of a token that no list has, by its shape. */

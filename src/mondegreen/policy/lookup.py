@@ -224,9 +224,7 @@ class PolicyLookup:
         is_start[1:] = (flags & _STARTS) > 0
         is_start[begins] = True
         has_capital = cases == _CAPITAL
-        owns = (
-            is_start[:-1] & has_capital & ((flags & _OWNS) > 0)
-        )  # "Will's", not "will"
+        owns = is_start[:-1] & has_capital & ((flags & _OWNS) > 0)  # "Will's"
         behind_stop = np.zeros(count + 1, dtype=np.bool_)
         behind_stop[1:] = (flags & _STOP) > 0
         behind_stop[begins] = False
@@ -238,12 +236,18 @@ class PolicyLookup:
         for i in np.flatnonzero(may_be_name).tolist():
             folded = _fold(words[i])
             if owns[i] or folded not in _FIRST_WORDS:
-                codes[i] = self.policy.names.get(folded, codes[i])
+                codes[i] = self._find_name(words[i], folded, codes[i])
         self._recode_joined(batch, words, codes, flags)
         if self.policy.numbers == "near":
             cells = self.policy.alphabet.cells
             return AmountLookup(GRID, cells.start).recode(batch, codes)
         return codes
+
+    def _find_name(self, word: str, folded: str, known: int) -> int:
+        """The symbol of a word with a capital where a name is likely."""
+        name = self.policy.names.get(folded, known)
+        is_upper = len(word) > 1 and with_old_case(word).isupper()
+        return self.policy.upper.get(folded, name) if is_upper else name
 
     def print_codes(self, batch: TokenizedBatch) -> Ids:
         """Look up the symbols of words that were printed by this policy.
@@ -335,8 +339,9 @@ class PolicyLookup:
         """The symbol of an ordinary word with capitals."""
         policy = self.policy
         if len(word) > 1 and word.isupper():
-            name = policy.names.get(folded, known) if folded in policy.starts else known
-            return policy.upper.get(folded, name)
+            if folded in policy.starts:
+                return self._find_name(word, folded, known)
+            return policy.upper.get(folded, known)
         if starts and folded not in policy.starts:
             return known
         return policy.capitals.get(folded, known)

@@ -553,7 +553,7 @@ def _print(kind: str) -> Any:
     if kind in (*_NAMES, "origin"):
         return lambda word: cases.get(word) or word[:1].upper() + word[1:]
     if kind in _SMALL:  # "Mason" is usual for the name, and here it is a job
-        return lambda word: word if cases.get(word, "").istitle() else cases.get(word, word)
+        return lambda word: word if (case := cases.get(word, word)).istitle() else case
     return lambda word: cases.get(word, word)
 
 

@@ -29,6 +29,8 @@ export declare class PolicyLookup {
     private recode;
     /** The symbol of one token, by its own spelling and what stands around it. */
     symbolOf(word: string, { starts, inAddress, inDate }: typeof NOWHERE): number;
+    /** The symbol of a word with a capital where a name is likely. */
+    private likelyName;
     /** The symbol of a token that no list has, by its shape. */
     private unknown;
     private caseOf;

@@ -58,7 +58,7 @@ ABOVE_CAP = {
     ("organization", "singular"): 0.17,  # Google
     ("body", "singular"): 0.17,  # blood
     ("family", "plural"): 0.16,  # parents
-    ("politics", "singular"): 0.15,  # president
+    ("politics", "singular"): 0.16,  # president
     ("people", "singular"): 0.15,  # adult
     ("people", "plural"): 0.14,  # adults
     ("food", "singular"): 0.14,  # latte

@@ -16,8 +16,8 @@ KEY = bytes(range(32))
 
 
 def find_hope(text):
-    """Find the ordinary word Hope where it is a person."""
-    found = re.finditer(r"Mrs\. (Hope)", text)
+    """Find the ordinary word "hope" where it is a person."""
+    found = re.finditer(r"mrs (hope)", text)
     return [
         SimpleNamespace(start=m.start(1), end=m.end(1), entity_type="PERSON", score=0.9)
         for m in found
@@ -29,21 +29,21 @@ def fail(text):
 
 
 HOPE = (find_hope, "hope 1")
-SAID = "Ask Mrs. Hope. I hope Okonkwo is well."
+SAID = "Ask mrs hope. I hope Okonkwo is well."
 
 
 def test_what_the_detector_finds_has_a_surrogate_and_the_policy_hides_the_rest():
     plain, both = mg.conversation(), mg.conversation(detector=HOPE)
-    assert "Mrs. Hope" in plain.hide(SAID)
+    assert "mrs hope" in plain.hide(SAID)
     sent = both.hide(SAID)
-    assert "Mrs. Hope" not in sent
+    assert "mrs hope" not in sent
     assert "Okonkwo" not in sent
-    assert sent.startswith("Ask Mrs. ")
+    assert sent.startswith("Ask mrs ")
     assert ". I hope " in sent
     surrogate = sent.split()[2].rstrip(".")
     symbol = both.policy.symbols[surrogate.lower()]
     assert both.policy.describe(symbol)[0] in ("surname", "first_name")
-    assert both.restore(f"Mrs. {surrogate}'s answer") == "Mrs. Hope's answer"
+    assert both.restore(f"mrs {surrogate}'s answer") == "mrs hope's answer"
 
 
 def test_one_guarantee_states_both_layers():
@@ -92,7 +92,7 @@ def test_a_guard_with_noise_takes_a_detector_too():
     guard = PromptGuard(private)
     body = {"messages": [{"role": "user", "content": SAID}]}
     sent = guard.request("chat/completions", body)["messages"][0]["content"]
-    assert "Mrs. Hope" not in sent
+    assert "mrs hope" not in sent
     assert "hope 1" in str(guard.guarantee)
 
 

@@ -25,8 +25,8 @@ from mondegreen.settings import Settings
 
 PROMPTS_KIND: Final = "the twenty prompts"
 DRAWS: Final = 5
-JUDGES: Final = ("maker", "blind 1", "blind 2")
-"""Language models: one made the lists, and two saw prompt and release alone."""
+JUDGES: Final = ("first", "second", "third")
+"""Language models that saw prompt and release alone."""
 EPSILON: Final = 12.0
 SEED: Final = 241
 POLICIES: Final[dict[str, dict[str, Any]]] = {

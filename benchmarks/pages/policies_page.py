@@ -29,7 +29,7 @@ VERDICTS: Final = machine.ROOT / "benchmarks" / "measure" / "policy_verdicts.txt
 LARGEST: Final = 10**6  # each class one group
 CLASSES: Final = 8
 STAR: Final = " \\*"
-VERDICTS_DIGEST: Final = "dcf0e7e009004c95"
+VERDICTS_DIGEST: Final = "d14c5b9b3e0cc42e"
 
 
 def load(name: str) -> dict[str, Any]:
@@ -379,13 +379,13 @@ def verdicts() -> str:
             cells.append(f"{most} of {len(marks)} ({draws} of {5 * len(marks)} draws)")
         body.append(cells)
     every = [
-        [marks_of(judge)[name][i][draw] == "y" for judge in (1, 2)]
+        {marks_of(judge)[name][i][draw] == "y" for judge in range(len(JUDGES))}
         for name in READINGS
-        for i in range(len(marks_of(1)[name]))
+        for i in range(len(marks_of(0)[name]))
         for draw in range(5)
     ]
-    agreed = sum(one == other for one, other in every)
-    told = f"The two blind judges agree on {agreed} of {len(every)} releases."
+    agreed = sum(len(each) == 1 for each in every)
+    told = f"All judges agree on {agreed} of {len(every)} releases."
     return f"{Table(['judge', *(f'`{name}`' for name in READINGS)], body)}\n\n{told}\n"
 
 

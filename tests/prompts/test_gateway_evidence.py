@@ -32,13 +32,13 @@ def test_no_conversation_is_mixed_or_lost(guards):
         assert each.get("requests without an answer", 0) == 0
 
 
-def test_one_unit_in_a_hundred_leaves_and_fewer_without_digits(guards):
+def test_fewer_than_one_unit_in_a_hundred_leaves(guards):
     assert guards["sensitive"]["share of units that leave"] <= 0.01
     names = guards["names"]
-    assert names["low"] <= 0.01 <= names["high"]  # neither below nor above
+    assert names["high"] < 0.01
     same, digits = names["units by kind"]["digit"]
     assert same / digits == pytest.approx(0.1, abs=0.05)  # themselves, by chance
-    assert names["units that leave"] - same <= 0.01 * (names["units"] - digits)
+    assert names["units that leave"] - same <= 0.006 * (names["units"] - digits)
 
 
 def test_guards_have_the_same_prompts(guards):

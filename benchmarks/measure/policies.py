@@ -9,7 +9,8 @@ is one draw. Sensitive words are one frozen list for all settings
 (``mondegreen.attacks.sensitive``). The attacker has the training part as a corpus.
 Classifiers were trained on clear text. Writes results/policies.json after each row; a
 run that was stopped goes on where it was. Rows of a policy whose lists have changed
-since are measured again; the other mechanisms do not depend on the lists.
+since are measured again. The releases of the other mechanisms do not depend on the
+lists, but which words count as sensitive does: they are attacked again.
 """
 
 from __future__ import annotations
@@ -420,13 +421,18 @@ def by_group_size(name: str) -> list[dict[str, Any]]:
     return found
 
 
-def is_valid(key: str, last: dict[str, Any]) -> bool:
-    """Whether a row of the last results is of the lists that are shipped now."""
-    policy = key.partition("|")[0]
-    return (
-        policy == "all"
-        or last["policies"][policy]["digest"] == load_policy(policy).digest
-    )
+def is_of_these_lists(policy: str, last: dict[str, Any]) -> bool:
+    """Whether the last results are of the lists that are shipped now."""
+    digest: str = last["policies"][policy]["digest"]
+    return digest == load_policy(policy).digest
+
+
+def drop_attacks(row: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """A row without what depends on which words count as sensitive."""
+    return {
+        name: {key: value for key, value in found.items() if key != "attack"}
+        for name, found in row.items()
+    }
 
 
 class Results:
@@ -440,7 +446,13 @@ class Results:
             last = json.loads(self._path.read_text("utf-8"))
             self.earlier = last.get("earlier", {})
             for key, row in last["rows"].items():
-                (self.rows if is_valid(key, last) else self.earlier)[key] = row
+                policy = key.partition("|")[0]
+                if is_of_these_lists("sensitive" if policy == "all" else policy, last):
+                    self.rows[key] = row
+                elif policy == "all":
+                    self.rows[key] = drop_attacks(row)
+                else:
+                    self.earlier[key] = row
 
     def add(self, setting: Setting, name: str, found: dict[str, Any]) -> None:
         """Add figures of a setting on a set."""

@@ -112,6 +112,18 @@ def judged() -> str:
     )
 
 
+def prompts() -> str:
+    """How many prompts ask the same in most conversations, by each judge."""
+    found = _found("asks_same_prompts")
+    count, judges = found["conversations"], found["judges"]
+    same = [sum(2 * n > count for n in each.values()) for each in judges]
+    said = " and ".join(map(str, same))
+    return (
+        f"Of {len(judges[0])} prompts, each in {count} conversations under `names`, "
+        f"{said} ask the same in most of them, by the two judges.\n"
+    )
+
+
 def latency() -> Table:
     """Times of the restoring proxy beside a plain one."""
     found = _found("gateway_latency")
@@ -178,6 +190,7 @@ TABLES = {
     "conversations": conversations,
     "streams": streams,
     "judged": judged,
+    "twenty prompts": prompts,
     "gateway latency": latency,
     "soak": soak,
     "soak memory": memory,

@@ -1,13 +1,15 @@
 """Let judges say which requests still ask the same, without knowing which guard it was.
 
-    python -m benchmarks asks_same SHEET
-    python -m benchmarks asks_same SHEET VERDICTS [VERDICTS]...
+    python -m benchmarks asks_same SHEET [--prompts]
+    python -m benchmarks asks_same SHEET VERDICTS [VERDICTS]... [--prompts]
 
 The first writes the opening requests of forty conversations behind each guard, as they
 were said (A) and as they left (B), in random order and without the guards: SHEET for
 the judges, and SHEET.key beside it. Both hold annotated texts that do not ship. A judge
 writes a line for each: y asks the same, n nearly, and a dot something else. The second
-joins the verdicts with the guards, and writes results/asks_same.json.
+joins the verdicts with the guards, and writes results/asks_same.json. With
+``--prompts`` the requests are twenty prompts, in five conversations each, behind
+``names``, and the results are those of asks_same_prompts.json.
 """
 
 from __future__ import annotations
@@ -20,10 +22,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
+import mondegreen as mg
 from benchmarks import machine
 from benchmarks.measure.gateway.conversations import PROXIES, beside, through_proxy
+from benchmarks.measure.private_prompts import PROMPTS
 
 CONVERSATIONS: Final = 40
+DRAWS: Final = 5
 SEED: Final = 27
 
 
@@ -39,6 +44,21 @@ def build_sheet(path: Path) -> None:
         for name, tally in guards.items()
         for _, opening in sorted(tally.openings.items())
     ]
+    write_sheet(path, rows)
+
+
+def build_prompts(path: Path) -> None:
+    """Hide every prompt in conversations of its own, and write what left."""
+    rows = [
+        (prompt, prompt, mg.conversation(policy="names").hide(prompt))
+        for prompt in PROMPTS
+        for _ in range(DRAWS)
+    ]
+    write_sheet(path, rows)
+
+
+def write_sheet(path: Path, rows: list[tuple[str, str, str]]) -> None:
+    """Write pairs in random order, and beside them what they are of."""
     random.Random(SEED).shuffle(rows)
     path.write_text(
         "".join(
@@ -51,7 +71,7 @@ def build_sheet(path: Path) -> None:
 
 
 def key_path(sheet: Path) -> Path:
-    """Where the guards of a sheet stand."""
+    """Where the guards or prompts of a sheet stand."""
     return sheet.with_name(f"{sheet.name}.key")
 
 
@@ -81,16 +101,33 @@ def join(sheet: Path, verdicts: list[Path]) -> dict[str, Any]:
     }
 
 
+def join_prompts(sheet: Path, verdicts: list[Path]) -> dict[str, Any]:
+    """Count for each judge the prompts that ask the same in most conversations."""
+    prompts = json.loads(key_path(sheet).read_text("utf-8"))
+    marks = [path.read_text("utf-8").split() for path in verdicts]
+    judges = []
+    for each in marks:
+        same = Counter(p for p, mark in zip(prompts, each, strict=True) if mark == "y")
+        judges.append({prompt: same[prompt] for prompt in PROMPTS})
+    agreed = sum(
+        len({mark == "y" for mark in row}) == 1 for row in zip(*marks, strict=True)
+    )
+    return {"conversations": DRAWS, "judges": judges, "agreed": agreed}
+
+
 def main() -> None:
     """Write a sheet, or what was judged."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sheet", type=Path)
     parser.add_argument("verdicts", type=Path, nargs="*")
+    parser.add_argument("--prompts", action="store_true")
     given = parser.parse_args()
     if not given.verdicts:
-        build_sheet(given.sheet)
-        return
-    machine.save("asks_same", join(given.sheet, given.verdicts))
+        (build_prompts if given.prompts else build_sheet)(given.sheet)
+    elif given.prompts:
+        machine.save("asks_same_prompts", join_prompts(given.sheet, given.verdicts))
+    else:
+        machine.save("asks_same", join(given.sheet, given.verdicts))
 
 
 if __name__ == "__main__":

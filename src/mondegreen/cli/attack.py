@@ -45,6 +45,11 @@ _ABOUT_WORST: Final = (
     "most exposed word: the chance that the attacker guesses one word, the easiest to "
     "guess, where it was written. It is not a share of your words."
 )
+_ABOUT_FEW: Final = (
+    "Few texts: the share of an attack can be anywhere between its numbers in brackets."
+)
+_WIDE: Final = 0.2
+"""An interval of more than 20 points comes from some 100 words or texts, or fewer."""
 SENSITIVE: Final = "share of sensitive words"
 
 _HEADINGS: Final = {
@@ -115,7 +120,7 @@ def attack(
     ),
     fail_above: tuple[str, ...] = option(
         "Exit with code 4 if an attack reaches more than VALUE, such as "
-        "survivors=0.01 for 1 %, or has no result. Its interval is not compared. "
+        "survivors=0.01 for 1 %, or has no result. Warns if its interval does. "
         "NAME without --epsilon: survivors, reader, surrogates, linkage, attribute, "
         "identity. With --epsilon: sensitive_words, single_word, reader, worst_word, "
         "mutual_information, linkage. With --policy all: also learning_reader, "
@@ -349,15 +354,24 @@ def add_missing(
 
 
 def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
-    """Stop with a privacy error where an attack reaches more than its limit."""
+    """Stop with a privacy error where an attack reaches more than its limit.
+
+    Where the end of its interval does, and the value does not, print a warning.
+    """
     over = []
     for name, limit in limits.items():
-        value = found[name].value
+        value, high = found[name].value, found[name].high
         if value is None:  # what is not known is not below a limit
             why = found[name].adversary
             over.append(f"{name} is not known (limit {limit:g}; {why})")
         elif value > limit:
             over.append(f"{name} is {value:.4g} (limit {limit:g})")
+        elif high is not None and high > limit:
+            click.echo(
+                f"Warning: {name} is {value:.4g} here, and may be up to {high:.4g} in "
+                f"other texts of the same kind (limit {limit:g}). Attack more texts.",
+                err=True,
+            )
     if over:
         raise PrivacyError("above --fail-above: " + "; ".join(over))
 
@@ -705,6 +719,14 @@ def _is_share(attack: Attack) -> bool:
     return attack.unit.startswith(("share", "chance"))
 
 
+def _is_wide(attack: Attack) -> bool:
+    """Whether so few words or texts were attacked that the share says little."""
+    low, high = attack.low, attack.high
+    if low is None or high is None or not _is_share(attack):
+        return False
+    return high - low > _WIDE
+
+
 def _row(name: str, attack: Attack) -> list[str]:
     """What one attack reaches, and who attacks."""
     kind: Kind = "percent" if _is_share(attack) else "number"
@@ -728,6 +750,8 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
         if not (name == "reader" and "sensitive_words" in found)
     ]
     yield from table(rows, align="<>><")
+    if any(_is_wide(each) for each in found.values()):
+        yield _ABOUT_FEW
     if "worst_word" in found and found["worst_word"].value is not None:
         yield _ABOUT_WORST
     if "sensitive_words" in found:

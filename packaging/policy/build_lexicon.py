@@ -40,6 +40,12 @@ PROPER = ("first_name", "surname", "place", "organization", "other_name", "time"
 COMMON_NAME = 100
 """A first name that common is a first name, whatever place or family has it too."""
 
+FREQUENT_SURNAME = 6_000
+RARE_CAPITAL = 250
+"""An ordinary word with a capital inside a sentence is a name if its American rank as
+a surname is above the first, and public text writes it so fewer times than the second.
+"""
+
 ORDINARY_FIRST = frozenset(
     "will may can new fall spring does hope page case price close begin love head power "
     "law major art self six seven day best good long little small early read low key "
@@ -278,6 +284,16 @@ def read_names(name: str) -> tuple[dict[str, float], frozenset[str]]:
     return scores, frozenset(common)
 
 
+def read_frequent_surnames() -> frozenset[str]:
+    """Read the surnames that are frequent among Americans."""
+    found = set()
+    for word, origins, *_ in read_source(HERE / "sources" / "surnames.txt"):
+        ranks = dict(origin.partition(":")[::2] for origin in origins.split(","))
+        if 0 < int(ranks.get("american") or 0) <= FREQUENT_SURNAME and is_single(word):
+            found.add(word)
+    return frozenset(found)
+
+
 def read_places() -> dict[str, str]:
     """Read the form of each place of one word: a country, a state, or a city."""
     found: dict[str, set[str]] = defaultdict(set)
@@ -429,6 +445,7 @@ class Material:
         self.dictionary = Dictionary(wordnet)
         self.first_names, self.common = read_names("first_names")
         self.surnames, _ = read_names("surnames")
+        self.frequent_surnames = read_frequent_surnames()
         self.places, self.organizations = read_places(), read_organizations()
         self.kinds, self.complete, inputs = read_kinds()
         self.banned = never_printed()
@@ -453,6 +470,12 @@ class Material:
         """Whether a capital inside a sentence is usual for a word."""
         small, inside, *_ = self.counts.get(word, (0, 0))
         return inside >= CASED * max(1, small + inside)
+
+    def is_surname(self, word: str) -> bool:
+        """Whether a word is a surname where it has a capital inside a sentence."""
+        _, inside, *_ = self.counts.get(word, (0, 0))
+        is_frequent = word in self.frequent_surnames and word not in CLOSED_CLASSES
+        return is_frequent and inside <= RARE_CAPITAL
 
     def is_inflection(self, word: str) -> bool:
         """Whether a word that nobody read is an inflection of an ordinary word.
@@ -585,7 +608,8 @@ class Sections:
             return
         if name and word not in MOSTLY_CAPITALS:  # a code of a state
             self.upper[f"{name} t"].append(word)
-        if name or material.is_cased(word) or is_closed or word in CAPITALS:
+        is_cased = material.is_cased(word) and not material.is_surname(word)
+        if name or is_cased or is_closed or word in CAPITALS:
             self.cased.append(word)
 
     def add_sensitive(self, word: str, kind: Kind, material: Material) -> None:
@@ -596,9 +620,10 @@ class Sections:
             name = material.reviewed.get(word, ("", ""))[1]
             name = name or (word in material.first_names and "first_name") or ""
             name = name or (word in material.surnames and "surname") or ""
+            has_capital = kind[0] in ("origin", "time") or not material.is_small(word)
             is_own = kind[0] in ("origin", "belief", "politics", "time")
-            if name and not is_own:
-                self.capitals[name].append(word)  # "Willow", "Baker"
+            if name and not (is_own and has_capital):
+                self.capitals[name].append(word)  # "Willow", "Baker", "Pope"
                 small, inside, *_ = material.counts.get(word, (0, 0))
                 if inside > small:
                     self.starts.append(word)  # "Baker" is a name before it is a job

@@ -248,9 +248,9 @@ class Settings:
         "hide",
         "How to print amounts, ages and measures. hide: any number of the same "
         "format. near: a number near the true one, on a public grid from 1 to "
-        "1,000,000. plain: unchanged. Years, dates, times, phone and card numbers "
-        "are always hidden. Of codes, digits and unknown words are: 48213-AB may "
-        "become 30418-AB.",
+        "1,000,000. plain: unchanged. Years from 1900 to 2099, dates, and numbers with "
+        "signs such as : or - between them are always hidden. near takes each block "
+        "of a phone or card number with blanks for an amount.",
     )
     near: float = setting(
         0.5,
@@ -287,7 +287,8 @@ class Settings:
     structure: Structure = setting(
         "keep",
         "keep: print punctuation and spaces unchanged. They can identify a text. "
-        "plain: print single spaces and full stops. Only the number of words remains.",
+        "plain: print single spaces and full stops. The number of words remains, and "
+        "what removed signs decided: whether a name hides or is an ordinary word.",
     )
     print_all: bool = setting(
         False,

@@ -202,6 +202,33 @@ def test_a_name_that_is_an_ordinary_word_hides_where_it_is_likely_one(policy):
         assert owner not in stay(f"{owner} 's car".replace(" '", "'")), owner
 
 
+@pytest.mark.parametrize("policy", ["sensitive", "names"])
+@pytest.mark.parametrize("name", ["Hope", "Young", "Will", "May", "Grace"])
+def test_a_name_hides_behind_a_sign_within_a_line(policy, name):
+    lookup = PolicyLookup(load_policy(policy))
+    forms = (
+        f"Surname: {name}",
+        f'{{"name": "{name}"}}',
+        f"a nurse ({name}) came",
+        f"<b>{name}</b>",
+        f"ticket | {name} | open",
+        f"I saw her; {name} was there",
+        f"he said “{name} knows”",
+        f"I saw her... {name} was there",
+        f"to: {name}; cc: {name}",
+    )
+    for text in forms:
+        assert name not in shows(lookup, text), text
+
+
+@pytest.mark.parametrize("name", ["Gore", "Branch", "Pepper", "Pope", "Bishop"])
+def test_a_frequent_surname_hides_with_a_capital_inside_a_sentence(sensitive, name):
+    names = PolicyLookup(load_policy("names"))
+    for lookup in (sensitive, names):
+        assert name not in shows(lookup, f"please call Ms {name} today")
+        assert name.lower() in shows(names, f"the {name.lower()} today")
+
+
 def test_words_that_begin_sentences_stay_there(sensitive):
     for word in ("Good", "Best", "New", "Can", "May", "Will", "The", "It"):
         for before in ("", "so. ", "so! ", "so\n"):

@@ -277,7 +277,7 @@ function expectedOf({ mechanism, words, policy, policies }: Header): {
   if (!policy) return { hidesAmong: words, conditions: "", disclosed: names.join() };
   if (mechanism === "urr") names.unshift("ordinary words");
   names.push("lines in title case");
-  if (policies["structure"] === "keep") names.push("separators of numbers");
+  names.push(policies["structure"] === "keep" ? "separators of numbers" : "removed signs");
   if (policies["same"] === "record") names.push("equal words");
   const conditions = mechanism === "urr" ? "are sensitive words of the policy" : "";
   const kinds = policy.groups.filter((group) => !isFormat(group));

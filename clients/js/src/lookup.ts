@@ -11,12 +11,14 @@ const OPENERS = '":;([{“”«‹*•|>–—';
 // A full stop that touches words on both sides ends nothing: 3.14, u.s, example.com.
 const ENDS = /[!?！？。؟।\n\r]|\.(?!$)/;
 const [STARTS, JOINS, MARKS, DOT, SLASH, ENDS_LINE] = [1, 2, 4, 8, 16, 32] as const;
-/** A full stop and spaces, which may be that of "Mr."; the ending 's of the word. */
-const [STOP, OWNS] = [64, 128] as const;
+/** A full stop; the ending 's of the word; a sign that names stand behind ("Name: Hope"). */
+const [STOP, OWNS, SIGN] = [64, 128, 256] as const;
 const [TITLE, TITLE_WORDS] = [0.9, 4] as const;
 const [SMALL, CAPITAL] = [1, 2] as const;
 /** They begin sentences so often that no capital makes them names there. */
 const FIRST_WORDS = new Set("will may can new fall spring does good best".split(" "));
+/** Behind one of these a sentence begins, whatever else is there. */
+const BEGIN = /[!?！？؟\n\r]/;
 const DIGITS = /^[0-9]+$/;
 const UNKNOWN = [["ing", "g"], ["ed", "d"], ["ly", "r"], ["s", "p"]] as const;
 const NOWHERE = { starts: false, inAddress: false, inDate: false };
@@ -37,7 +39,9 @@ function flagsOf(gap: string): number {
     if (gap === "/") found |= SLASH;
     if (/[@_\\]|\/\//.test(gap)) found |= MARKS;
   } else if (gap.endsWith("@")) found |= MARKS;
-  if (/^\. *$/.test(gap)) found |= STOP;
+  if (gap === "." || (found & STARTS && !BEGIN.test(gap))) {
+    found |= /^\. *$/.test(gap) ? STOP : SIGN;
+  }
   return /^['’][sS]/.test(gap) ? found | OWNS : found;
 }
 
@@ -81,11 +85,12 @@ export class PolicyLookup {
       const hasCapital = cases[i] === CAPITAL;
       const inTitle = isTitle[i]! && hasCapital;
       const code = first || inTitle ? this.start.get(word) : Math.floor(found[i]! / 4);
+      const behind = i && hasCapital ? flags[i - 1]! : 0;
       const owns = first && hasCapital && (flags[i]! & OWNS) > 0; // "Will's", not "will"
-      const behindStop = i > 0 && hasCapital && (flags[i - 1]! & STOP) > 0;
-      if (!(owns || inTitle || behindStop)) return code;
+      const sure = owns || (behind & SIGN) > 0;
+      if (!(sure || inTitle || behind & STOP)) return code;
       const folded = this.tokenizer.folded(word);
-      return owns || !FIRST_WORDS.has(folded) ? this.likelyName(word, folded, code) : code;
+      return sure || !FIRST_WORDS.has(folded) ? this.likelyName(word, folded, code) : code;
     });
     const marked = flags.flatMap((flag, gap) => (flag & (MARKS | DOT | SLASH) ? [gap] : []));
     if (parts[0]!.endsWith("@")) marked.unshift(-1);

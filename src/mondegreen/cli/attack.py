@@ -488,7 +488,7 @@ def _attack_policy(
 
     from mondegreen.attacks.linked import draw_linked, link_printed
     from mondegreen.attacks.pairs import build_pairs
-    from mondegreen.attacks.policies import attack_policy
+    from mondegreen.attacks.policies import attack_policy, looks_printed
     from mondegreen.attacks.sensitive import InDomainReader
     from mondegreen.privatizer.build import build_mechanism
 
@@ -516,9 +516,12 @@ def _attack_policy(
         released, links = draw_linked(policy, state, batch, pairs.inputs, same, rng)
         pairs = replace(pairs, released=released, shapes=pairs.structures)
     else:
-        pairs, trouble = _check(pairs, state)
+        printed = reader.lookup.cut(_choose(releases, pairs))
+        was_drawn = pairs.released is None or looks_printed(
+            policy, pairs, batch, printed
+        )
+        pairs, trouble = _check(pairs, state, was_drawn=was_drawn)
         if pairs.released is not None and same != "place":
-            printed = reader.lookup.cut(_choose(releases, pairs))
             links = link_printed(reader.lookup, printed, pairs.released, same)
     found = attack_policy(
         policy,
@@ -689,7 +692,9 @@ def check_stated(release: AbstractSource, state: State) -> list[list[Pass]]:
     return found
 
 
-def _check(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:
+def _check(
+    pairs: Pairs, state: State, *, was_drawn: bool = True
+) -> tuple[Pairs, str | None]:
     """Leave released words out where this setting did not draw them; say so."""
     from mondegreen.attacks.outputs import has_closed_law
     from mondegreen.attacks.pairs import looks_drawn
@@ -700,7 +705,7 @@ def _check(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:
             "its texts are not those of SAMPLE word for word, or have words of another "
             "--space"
         )
-    elif has_closed_law(state) and not looks_drawn(state, pairs):
+    elif not was_drawn or (has_closed_law(state) and not looks_drawn(state, pairs)):
         problem = "this setting did not draw its words: another did, or it was read"
         pairs = pairs.as_printed()
     elif pairs.left_out:

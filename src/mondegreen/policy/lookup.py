@@ -39,8 +39,17 @@ _OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
 """A quotation, a list or a title may begin behind one of these."""
 
 _STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE = 1, 2, 4, 8, 16, 32
-_STOP, _OWNS = 64, 128
-"""A full stop and spaces, which may be that of "Mr."; the ending 's of the word."""
+_STOP, _OWNS, _SIGN = 64, 128, 256
+"""A full stop, which may be that of "Mr."; the ending 's of the word; a sign that names
+stand behind, such as the colon of "Name: Hope"."""
+
+_BEGIN: Final = frozenset("!?！？؟\n\r")
+"""Behind one of these a sentence begins, whatever else is there."""
+
+_REMOVED_SIGNS: Final = (
+    "removed signs: whether one decided that an ordinary word with a capital is a "
+    "name, and that a word is a part of an address",
+)
 
 _TITLE: Final = 0.9
 _TITLE_WORDS: Final = 4
@@ -69,7 +78,8 @@ def get_flags(gap: str) -> int:
         found |= _MARKS * ("@" in gap or "_" in gap or "//" in gap or "\\" in gap)
     elif gap.endswith("@"):
         found |= _MARKS
-    found |= _STOP * (gap.rstrip(" ") == ".")
+    if gap == "." or (is_start and _BEGIN.isdisjoint(gap)):
+        found |= _STOP if gap.rstrip(" ") == "." else _SIGN
     return found | _OWNS * gap.startswith(("'s", "’s", "'S", "’S"))
 
 
@@ -167,7 +177,7 @@ class PolicyLookup:
             "lines in title case: which lines have a capital on most of their words",
         )
         numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()
-        separators = HIDE_DISCLOSED if structure == "keep" else ()
+        separators = HIDE_DISCLOSED if structure == "keep" else _REMOVED_SIGNS
         return IN_CLEAR[structure] + lines + separators + numbers
 
     def cut(self, texts: Sequence[str | None]) -> TokenizedBatch:
@@ -188,6 +198,7 @@ class PolicyLookup:
         self._name = self.policy.find_group("other_name", "s")
         self._flags = Memo(get_flags)
         self._entries = Memo(self._find_entry)
+        self._names = Memo(self._find_likely_name)
 
     def _find_entry(self, word: str) -> int:
         """Find the symbols of a word, and how it is written, packed into one number.
@@ -224,27 +235,44 @@ class PolicyLookup:
         is_start[1:] = (flags & _STARTS) > 0
         is_start[begins] = True
         has_capital = cases == _CAPITAL
-        owns = is_start[:-1] & has_capital & ((flags & _OWNS) > 0)  # "Will's"
-        behind_stop = np.zeros(count + 1, dtype=np.bool_)
-        behind_stop[1:] = (flags & _STOP) > 0
-        behind_stop[begins] = False
+        behind = np.zeros(count + 1, dtype=np.int16)
+        behind[1:] = flags
+        behind[begins] = 0
         in_title = _in_title_case(cases, flags, begins) & has_capital
+        likely = in_title | has_capital & ((behind[:-1] & _STOP) > 0)
+        sure = is_start[:-1] & ((flags & _OWNS) > 0)  # "Will's"
+        sure = has_capital & (sure | ((behind[:-1] & _SIGN) > 0))
         is_start[:-1] |= in_title
         starts = np.flatnonzero(is_start[:-1])
         codes[starts] = found[starts] >> 32
-        may_be_name = owns | in_title | behind_stop[:-1] & has_capital
-        for i in np.flatnonzero(may_be_name).tolist():
-            folded = _fold(words[i])
-            if owns[i] or folded not in _FIRST_WORDS:
-                codes[i] = self._find_name(words[i], folded, codes[i])
+        self._recode_names(words, codes, likely, sure)
         self._recode_joined(batch, words, codes, flags)
         if self.policy.numbers == "near":
             cells = self.policy.alphabet.cells
             return AmountLookup(GRID, cells.start).recode(batch, codes)
         return codes
 
+    def _recode_names(
+        self, words: list[str], codes: Ids, likely: Marks, sure: Marks
+    ) -> None:
+        """Look words with a capital up anew where a name is likely, or nearly sure."""
+        places = np.flatnonzero(likely | sure)
+        some = [words[i] for i in places.tolist()]
+        names = np.fromiter(map(self._names.__getitem__, some), np.int32, len(some))
+        is_name = (names > 0) | sure[places] & (names < 0)
+        codes[places] = np.where(is_name, np.abs(names) - 1, codes[places])
+
+    def _find_likely_name(self, word: str) -> int:
+        """The symbol of a word with a capital as a name, plus 1; 0 if it is none.
+
+        It is negative for words that are hardly ever names at the start of a sentence.
+        """
+        folded = _fold(word)
+        name = self._find_name(word, folded, -1) + 1
+        return -name if folded in _FIRST_WORDS else name
+
     def _find_name(self, word: str, folded: str, known: int) -> int:
-        """The symbol of a word with a capital where a name is likely."""
+        """The symbol of a word as a name, or what is known if it is none."""
         name = self.policy.names.get(folded, known)
         is_upper = len(word) > 1 and with_old_case(word).isupper()
         return self.policy.upper.get(folded, name) if is_upper else name

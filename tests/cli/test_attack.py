@@ -2,6 +2,8 @@
 
 import csv
 import json
+from itertools import compress
+from pathlib import Path
 
 import numpy as np
 import pyarrow.csv as pa_csv
@@ -10,9 +12,17 @@ import pytest
 from click.testing import CliRunner
 
 from commands import run_command
+from mondegreen.attacks.pairs import build_pairs
+from mondegreen.attacks.policies import looks_printed
 from mondegreen.cli.main import cli
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.policy import load_policy
+from mondegreen.privatizer.build import build_privatizer
+from mondegreen.sampling.noise import Seeded
+from mondegreen.settings import Settings
 from strategies import WORDS
 
+REVIEWS = Path(__file__).parents[2] / "examples" / "reviews.csv"
 SECRET = "zyxwoldemorth"
 NAMES = (
     "single_word",
@@ -286,6 +296,42 @@ def test_a_release_under_a_policy_is_read_back(of_policy, folder):
     noisy = json.loads(of_policy("noisy.csv", "--json").stdout)
     assert "did not draw its words" in noisy["release_problem"]
     assert "sensitive_words" not in noisy
+
+
+@pytest.mark.parametrize("policy", ["names", None])
+def test_what_no_policy_drew_is_no_release_under_one(folder, policy):
+    """Originals, and words that another policy shows, have a law of their own."""
+    ask = str(REVIEWS), "-c", "review", "--epsilon", "12"
+    made = "-o", "other.csv", "--policy", str(policy)
+    if policy is None:
+        (folder / "other.csv").write_bytes(REVIEWS.read_bytes())
+    else:
+        done = CliRunner().invoke(cli, ["privatize", *ask, *made])
+        assert done.exit_code == 0, done.output
+    limit = "--fail-above", "sensitive_words=0.9"
+    done = CliRunner().invoke(cli, ["attack", ask[0], "other.csv", *ask[1:], *limit])
+    assert done.exit_code == 4, done.output
+    assert "did not draw its words" in done.output
+
+
+@pytest.mark.slow("minutes")
+@pytest.mark.parametrize("policy", ["sensitive", "names"])
+@pytest.mark.parametrize("mechanism", ["urr", "krr"])
+@pytest.mark.parametrize("same", ["place", "record"])
+def test_what_a_policy_drew_is_never_refused(policy, mechanism, same):
+    with REVIEWS.open(encoding="utf-8", newline="") as stream:
+        texts = [row["review"] for row in csv.DictReader(stream)] * 9
+    settings = Settings(policy=policy, mechanism=mechanism, same=same, epsilon=12.0)
+    lookup = PolicyLookup(load_policy(policy))
+    for seed in range(20):
+        made = build_privatizer(settings, Seeded(seed)).batch(texts)
+        released = [each.text for each in made]
+        pairs = build_pairs(texts, lookup, released)
+        assert pairs.left_out < 5  # a stray such as 've is not read as a word
+        batch, printed = (
+            lookup.cut(list(compress(some, pairs.chosen))) for some in (texts, released)
+        )
+        assert looks_printed(lookup.policy, pairs, batch, printed)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from mondegreen.attacks.sensitive import (
     single_guess,
 )
 from mondegreen.mechanisms.symbols.response import ResponseState
-from mondegreen.policy.policy import Policy
+from mondegreen.policy.policy import Policy, strip_lap
 from mondegreen.scores.risk import frequency_prior
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
 
@@ -38,10 +38,11 @@ def looks_printed(
 
     False if a hidden place has a word that its group never prints, or if more words
     stay than chance explains. A word :math:`w` of a group with :math:`n_w` outputs
-    stays with probability :math:`1/n_w`. Each distinct original counts once, at its
-    first place, since a wider scope prints it alike everywhere. The number of those
-    that stay is compared with a Poisson law of mean :math:`\sum_w 1/n_w`, whose tail is
-    above that of the exact law (Hoeffding 1956).
+    stays with probability :math:`1/n_w` if it is one of them. Each distinct
+    original counts once, at its first place, since a wider scope prints it alike
+    everywhere. The number of those that stay is compared with a Poisson law of mean
+    :math:`\sum_w 1/n_w`, whose tail is above that of the exact law (Hoeffding
+    1956).
 
     Parameters
     ----------
@@ -64,14 +65,14 @@ def looks_printed(
     seen: set[str] = set()
     stayed, expected = 0, 0.0
     for place in places:
-        symbol, word = int(symbols[place]), canonical(theirs[place])
+        symbol, word = int(symbols[place]), strip_lap(canonical(theirs[place]))
         if word not in outputs[symbol]:
             return False
         original = canonical(mine[place])
         if original not in seen and pairs.inputs[place] == symbol:
             seen.add(original)
             stayed += word == original
-            expected += 1 / len(outputs[symbol])
+            expected += (original in outputs[symbol]) / len(outputs[symbol])
     return bool(poisson.sf(stayed - 1, expected) >= _CHANCE)
 
 

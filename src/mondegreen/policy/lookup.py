@@ -23,8 +23,14 @@ from mondegreen.policy.policy import (
     UNKNOWN_FORMS,
     Policy,
     find_form,
+    strip_lap,
 )
-from mondegreen.policy.shapes import PLACES, find_mixed_shape, number_shape
+from mondegreen.policy.shapes import (
+    PLACES,
+    find_mixed_shape,
+    is_pseudo_word,
+    number_shape,
+)
 from mondegreen.settings import Structure
 from mondegreen.text.lookup import IN_CLEAR, Memo
 from mondegreen.text.sentences import sentence_ends
@@ -285,8 +291,13 @@ class PolicyLookup:
         """
         codes = self.codes(batch)
         known = self.policy.symbols
+        part = self._shape("part of an address")
         for i, word in enumerate(batch.words()):
-            codes[i] = known.get(_fold(word), codes[i])
+            folded = strip_lap(_fold(word))
+            if folded in known:
+                codes[i] = known[folded]
+            elif is_pseudo_word(folded):
+                codes[i] = part
         return codes
 
     def _recode_joined(

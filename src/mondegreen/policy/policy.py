@@ -6,6 +6,7 @@ import bisect
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -104,6 +105,9 @@ GRID: Final = Grid()
 
 RULES: Final = 3
 """Number of the rules of lookup, shapes and printing: a change of them is another."""
+
+_LAP: Final = re.compile("xx[0-9]+$")
+"""What a printed word ends in where all outputs of its group were used before."""
 
 UNKNOWN_FORMS: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
 """Endings of unknown words, and the grammatical form that each shows."""
@@ -465,6 +469,15 @@ def find_policy(settings: Settings) -> Policy | None:
         numbers=settings.numbers,
         near=settings.near,
     )
+
+
+def strip_lap(word: str) -> str:
+    """The output of a policy behind a printed word of a later lap.
+
+    >>> strip_lap("smithxx2"), strip_lap("smith")
+    ('smith', 'smith')
+    """
+    return _LAP.sub("", word)
 
 
 def find_form(word: str) -> str:

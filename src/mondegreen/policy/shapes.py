@@ -71,6 +71,10 @@ def _pseudo_word(number: int) -> str:
     return found + "x"
 
 
+is_pseudo_word = re.compile("([bdfgklmnprstvz][aeiou]){3}x").fullmatch
+"""Whether a folded word is printed for parts of addresses."""
+
+
 def _four_digits(number: int) -> str:
     """Years are a format of their own, so they are no outputs of this one."""
     return str(1000 + number if number < 900 else 1200 + number)

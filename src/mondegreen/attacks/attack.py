@@ -51,6 +51,35 @@ class Attack:
     unit: str = "share of words"
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    def say_excess(self, limit: float) -> str | None:
+        """Say how the attack is above a limit; None where it is shown to be below.
+
+        The upper end of the interval is compared: few texts show little. What is not
+        known is not below.
+
+        Parameters
+        ----------
+        limit : float
+            In ``unit``.
+
+        Returns
+        -------
+        str or None
+            The end of a sentence that begins with the name.
+
+        Examples
+        --------
+        >>> Attack("reader", "a reader", 0.0, 0.0, 0.23, 0.1, 13).say_excess(0.1)
+        'is 0 and may be up to 0.23'
+        """
+        if self.value is None:
+            return "is not known"
+        if self.value > limit:
+            return f"is {self.value:.4g}"
+        if self.high is not None and self.high > limit:
+            return f"is {self.value:.4g} and may be up to {self.high:.4g}"
+        return None
+
     def to_dict(self) -> dict[str, Any]:
         """Convert to JSON values, details beside the others.
 

@@ -49,7 +49,7 @@ _ABOUT_FEW: Final = (
     "Few texts: the share of an attack can be anywhere between its numbers in brackets."
 )
 _WIDE: Final = 0.2
-"""An interval of more than 20 points comes from some 100 words or texts, or fewer."""
+"""An interval of more than 20 points comes from about 100 words or texts, or fewer."""
 SENSITIVE: Final = "share of sensitive words"
 
 _HEADINGS: Final = {
@@ -119,8 +119,8 @@ def attack(
         "--sarif FILE",
     ),
     fail_above: tuple[str, ...] = option(
-        "Exit with code 4 if an attack reaches more than VALUE, such as "
-        "survivors=0.01 for 1 %, or has no result. Warns if its interval does. "
+        "Exit with code 4 if the interval of an attack reaches above VALUE, such as "
+        "survivors=0.01 for 1 %, or if it has no result. "
         "NAME without --epsilon: survivors, reader, surrogates, linkage, attribute, "
         "identity. With --epsilon: sensitive_words, single_word, reader, worst_word, "
         "mutual_information, linkage. With --policy all: also learning_reader, "
@@ -354,26 +354,21 @@ def add_missing(
 
 
 def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
-    """Stop with a privacy error where an attack reaches more than its limit.
+    """Stop with a privacy error where an attack may reach more than its limit.
 
-    Where the end of its interval does, and the value does not, print a warning.
+    That is where the upper end of its interval does: few texts show little.
     """
     over = []
     for name, limit in limits.items():
-        value, high = found[name].value, found[name].high
-        if value is None:  # what is not known is not below a limit
-            why = found[name].adversary
-            over.append(f"{name} is not known (limit {limit:g}; {why})")
-        elif value > limit:
-            over.append(f"{name} is {value:.4g} (limit {limit:g})")
-        elif high is not None and high > limit:
-            click.echo(
-                f"Warning: {name} is {value:.4g} here, and may be up to {high:.4g} in "
-                f"other texts of the same kind (limit {limit:g}). Attack more texts.",
-                err=True,
-            )
+        attack = found[name]
+        if said := attack.say_excess(limit):
+            why = f"; {attack.adversary}" if attack.value is None else ""
+            over.append(f"{name} {said} (limit {limit:g}{why})")
     if over:
-        raise PrivacyError("above --fail-above: " + "; ".join(over))
+        raise PrivacyError(
+            f"above --fail-above: {'; '.join(over)}. Where only the upper end of an "
+            "interval is above, attack more texts"
+        )
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 5
 _MOST_LISTED: Final = 1000
+_DISPLACED: Final = 0.5
 
 
 @final
@@ -89,6 +90,10 @@ def attack_any_tool(
     tell("")
     if not found.words:
         raise SourceError(files.sample, "it has no words in these columns")
+    if found.displaced > _DISPLACED:
+        problem = "most of its texts are those of other rows of SAMPLE"
+        hint = "give both files in the same order, row by row"
+        raise SourceError(str(files.release), problem, hint=hint)
     about = {"texts": found.texts, "words": found.words, "sampled": found.sampled}
     if asked.shows_text:
         _show_riskiest(files, found, asked)

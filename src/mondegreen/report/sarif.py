@@ -94,10 +94,10 @@ def write_sarif(
 
 
 def _error(name: str, attack: Attack, limit: float, uri: str) -> dict[str, Any] | None:
-    """Describe an attack that reaches more than its limit."""
-    if attack.value is not None and attack.value <= limit:
+    """Describe an attack that may reach more than its limit."""
+    reached = attack.say_excess(limit)
+    if reached is None:
         return None
-    reached = "is not known" if attack.value is None else f"is {attack.value:.4g}"
     said = f"{name} {reached}; the limit is {limit:g}."
     return _result(name, "error", said, {"artifactLocation": {"uri": uri}})
 

@@ -11,7 +11,7 @@ the word w. Masks are no words. Equally good originals share a success.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
@@ -22,6 +22,8 @@ from mondegreen.attacks.any_tool.rows import Row
 from mondegreen.attacks.attack import Attack, by_texts
 
 _ORIGINALS: Final = 2000
+_TRIED: Final = 200
+_MOST, _FEW = 0.8, 0.5
 _RUN: Final = 3  # gaps between words that are looked at together
 
 
@@ -64,6 +66,32 @@ def link(rows: Sequence[Row]) -> Attack | None:
         "share of texts",
         {"strongest": best["by"], "by": found},
     )
+
+
+def find_displaced(rows: Sequence[Row]) -> float:
+    """Share of releases that are nearly the original of another row, not of their own.
+
+    Nearly: four of five distinct words are common to both, and of the own original less
+    than half. A release in another order has many such rows, and its other figures say
+    nothing.
+    """
+    rows = rows[:_ORIGINALS]
+    own = [frozenset(row.words) for row in rows]
+    postings: dict[str, list[int]] = defaultdict(list)
+    for index, words in enumerate(own):
+        for word in words:
+            postings[word].append(index)
+    tried = found = 0
+    for index, row in enumerate(rows[:_TRIED]):
+        words = frozenset(_visible_words(row))
+        common = Counter(at for word in words for at in postings.get(word, ()))
+        if not common:
+            continue
+        alike = {j: n / max(len(words), len(own[j])) for j, n in common.items()}
+        tried += 1
+        mine = alike.pop(index, 0.0)
+        found += mine < _FEW and max(alike.values(), default=0.0) >= _MOST
+    return found / max(1, tried)
 
 
 def single_out(rows: Sequence[Row]) -> Attack | None:

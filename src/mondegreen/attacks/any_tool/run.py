@@ -9,7 +9,7 @@ from typing import Final, final
 import numpy as np
 
 from mondegreen.attacks.any_tool.labels import infer_labels
-from mondegreen.attacks.any_tool.linkage import link, single_out
+from mondegreen.attacks.any_tool.linkage import find_displaced, link, single_out
 from mondegreen.attacks.any_tool.reader import PublicReader, compute_chance, read_hidden
 from mondegreen.attacks.any_tool.rows import Given, Row, read_rows
 from mondegreen.attacks.any_tool.surrogates import solve_surrogates
@@ -42,12 +42,15 @@ class Found:
         Of all originals.
     sampled : int
         Texts that all attacks but survivors were made on.
+    displaced : float
+        Share of releases that belong to the original of another row.
     """
 
     attacks: dict[str, Attack]
     texts: int
     words: int
     sampled: int
+    displaced: float
 
 
 def attack_release(
@@ -112,7 +115,8 @@ def attack_release(
         "identity": single_out(rows) if has_spans else None,
     }
     found |= {name: each for name, each in others.items() if each is not None}
-    return Found(found, survivors.texts, survivors.words, len(rows))
+    displaced = find_displaced(rows)
+    return Found(found, survivors.texts, survivors.words, len(rows), displaced)
 
 
 def _nobody(name: str) -> Attack:

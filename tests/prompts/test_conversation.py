@@ -455,7 +455,6 @@ def test_one_conversation_may_be_used_by_several_threads():
         ("See okonkwo.com for more.", "okonkwo.com"),
         ("Ask anna.schmidt about it.", "anna.schmidt"),
         ("Thanks.Okonkwo left.", "Thanks.Okonkwo"),
-        ("Write </b> to Okonkwo.", "</b>"),
     ],
 )
 def test_the_how_to_says_what_does_not_come_back(said, lost):
@@ -483,3 +482,9 @@ def test_of_a_code_digits_and_unknown_words_are_hidden():
     assert sent[1].endswith("-AB")
     assert "48213" not in sent[1]
     assert "XQZ" not in sent[3]
+
+
+def test_tags_come_back_as_pairs():
+    text = "<b>Okonkwo</b> met <p>Will</p>, <td>5</td> and <h1>Anna</h1>."
+    with mg.conversation(policy="names") as c:
+        assert c.restore(c.hide(text)) == text

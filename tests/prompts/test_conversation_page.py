@@ -25,7 +25,7 @@ def test_the_python_of_the_page_runs():
 def test_what_was_measured_is_what_must_be():
     path = ROOT / "benchmarks" / "results" / "restoring.json"
     found = json.loads(path.read_text("utf-8"))["restorations"]
-    assert found["answers"] == 10_000
+    assert found["answers"] >= 10_000
     assert found["wrong of restored"] < 1 / 1000
     assert found["missed of meant"] < 1 / 100
     assert "prompts that do not come back" not in found

@@ -25,8 +25,10 @@ export class LinkScanner {
   private isRaw = false;
   private outer = false; // whether a run goes on behind the target or tag
 
+  /** Whether a link, an image or a tag goes on. The name of a closing tag is none of these. */
   get isInside(): boolean {
-    return this.isInTag || this.isInRun || this.isAngle || this.isRaw || this.depth > 0;
+    const inTag = this.isInTag && !this.last.endsWith("</");
+    return inTag || this.isInRun || this.isAngle || this.isRaw || this.depth > 0;
   }
 
   feed(text: string): void {

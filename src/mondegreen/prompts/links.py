@@ -55,9 +55,13 @@ class LinkScanner:
 
     @property
     def is_inside(self) -> bool:
-        """Whether what comes next belongs to a link, an image or a tag."""
+        """Whether what comes next belongs to a link, an image or a tag.
+
+        The name of a closing tag does not: it is restored as that of the opening one,
+        and nothing can be fetched by it.
+        """
         return (
-            self._is_in_tag
+            (self._is_in_tag and not self._last.endswith("</"))
             or self._is_in_run
             or self._is_angle
             or self._is_raw

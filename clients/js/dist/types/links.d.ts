@@ -16,6 +16,7 @@ export declare class LinkScanner {
     private isInRun;
     private isRaw;
     private outer;
+    /** Whether a link, an image or a tag goes on. The name of a closing tag is none of these. */
     get isInside(): boolean;
     feed(text: string): void;
     private step;

@@ -98,6 +98,15 @@ def test_a_limit_fails_the_command(files):
 
 
 @pytest.mark.slow("seconds")
+def test_originals_in_another_order_are_no_release(files):
+    """All would be gone, and every limit kept."""
+    rows = (files / "o.jsonl").read_text().splitlines(keepends=True)
+    (files / "turned.jsonl").write_text("".join(rows[1:] + rows[:1]))
+    done = run("o.jsonl", "turned.jsonl", "--fail-above", "survivors=1", expect=3)
+    assert "most of its texts are those of other rows of SAMPLE" in done.stderr
+
+
+@pytest.mark.slow("seconds")
 def test_a_page_has_numbers_and_no_text(files):
     run("o.jsonl", "r.jsonl", "--spans", "spans", "--html", "page.html")
     page = (files / "page.html").read_text()

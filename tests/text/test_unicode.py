@@ -48,7 +48,14 @@ def pythons():
     # The shims of pyenv start nothing where the version is not the chosen one.
     paths = [str(path) for path in found if path and "shims" not in str(path)]
     by_version = {minor_of(path): path for path in reversed(paths)}
-    return list((by_version | {minor_of(sys.executable): sys.executable}).values())
+    by_version[own := minor_of(sys.executable)] = sys.executable
+    order = sorted(by_version, key=lambda minor: int(minor.partition(".")[2]))
+    others = [minor for minor in order if minor != own]
+    long = pytest.mark.long("the newest other Python is tried by every run")
+    return [
+        pytest.param(by_version[minor], marks=[long] if minor in others[:-1] else [])
+        for minor in order
+    ]
 
 
 def minor_of(python):

@@ -50,7 +50,9 @@ def test_a_data_protection_officer_reads_the_defaults_of_groups_and_prompts():
     (kept,) = (p for p in proxy.params if p.name == "conversation_ttl")
     assert kept.default == 3600
     assert "until an hour after the last request (`--conversation-ttl`)" in page
-    (shown,) = re.findall(r"`names`, the default here, shows (.*?)\. Hide them", page)
+    (shown,) = re.findall(
+        r"`names`, the default here, shows (.*?)\. `sensitive` hides", page
+    )
     assert {*re.split(", | and ", shown)} - {"work"} <= load_policy("names").opened
 
 

@@ -116,7 +116,7 @@ def prompts() -> str:
     """How many prompts ask the same in most conversations, by each judge."""
     found = _found("asks_same_prompts")
     count, judges = found["conversations"], found["judges"]
-    same = [sum(2 * n > count for n in each.values()) for each in judges]
+    same = [sum(2 * m.get("y", 0) > count for m in each.values()) for each in judges]
     said = " and ".join(map(str, same))
     return (
         f"Of {len(judges[0])} prompts, each in {count} conversations under `names`, "

@@ -75,8 +75,8 @@ def key_path(sheet: Path) -> Path:
     return sheet.with_name(f"{sheet.name}.key")
 
 
-def join(sheet: Path, verdicts: list[Path]) -> dict[str, Any]:
-    """Count what each judge said of each guard, and on how many they agree."""
+def join(sheet: Path, verdicts: list[Path], conversations: int) -> dict[str, Any]:
+    """Count what each judge said of each guard or prompt, and where they agree."""
     guards = json.loads(key_path(sheet).read_text("utf-8"))
     marks = [path.read_text("utf-8").split() for path in verdicts]
     judges = [
@@ -93,26 +93,12 @@ def join(sheet: Path, verdicts: list[Path]) -> dict[str, Any]:
     )
     digest = hashlib.sha256(sheet.read_bytes()).hexdigest()[:16]
     return {
-        "conversations": CONVERSATIONS,
+        "conversations": conversations,
         "sheet": digest,
         "requests": len(guards),
         "judges": judges,
         "agreed": agreed,
     }
-
-
-def join_prompts(sheet: Path, verdicts: list[Path]) -> dict[str, Any]:
-    """Count for each judge the prompts that ask the same in most conversations."""
-    prompts = json.loads(key_path(sheet).read_text("utf-8"))
-    marks = [path.read_text("utf-8").split() for path in verdicts]
-    judges = []
-    for each in marks:
-        same = Counter(p for p, mark in zip(prompts, each, strict=True) if mark == "y")
-        judges.append({prompt: same[prompt] for prompt in PROMPTS})
-    agreed = sum(
-        len({mark == "y" for mark in row}) == 1 for row in zip(*marks, strict=True)
-    )
-    return {"conversations": DRAWS, "judges": judges, "agreed": agreed}
 
 
 def main() -> None:
@@ -124,10 +110,11 @@ def main() -> None:
     given = parser.parse_args()
     if not given.verdicts:
         (build_prompts if given.prompts else build_sheet)(given.sheet)
-    elif given.prompts:
-        machine.save("asks_same_prompts", join_prompts(given.sheet, given.verdicts))
-    else:
-        machine.save("asks_same", join(given.sheet, given.verdicts))
+        return
+    name, count = "asks_same", CONVERSATIONS
+    if given.prompts:
+        name, count = "asks_same_prompts", DRAWS
+    machine.save(name, join(given.sheet, given.verdicts, count))
 
 
 if __name__ == "__main__":

@@ -52,6 +52,11 @@ def looks_printed(
         Symbols of originals and releases.
     batch, printed : TokenizedBatch
         Originals and releases, with the words of ``pairs``.
+
+    Returns
+    -------
+    bool
+        Whether the policy may have printed these words.
     """
     first = len(policy.ordinary)
     last = policy.shape_symbol(0)

@@ -309,7 +309,8 @@ class Privatizer:
         from mondegreen.scores.preview import preview, preview_policy
 
         if self._policy is not None:  # of words alone, which no detector reads
-            return preview_policy(self.state, PolicyLookup(self._policy))
+            lookup = PolicyLookup(self._policy)
+            return preview_policy(self.state, lookup, self._settings.same)
         parts = self.state, cast(Lookup, self._lookup), self.reading
         return preview(*parts, with_attacker=with_attacker)
 

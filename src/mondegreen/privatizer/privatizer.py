@@ -115,6 +115,8 @@ class Privatizer:
         your own.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
+    most_ordinary : int, optional
+        Show the most frequent ordinary words of the policy only; all by default.
     opened, hidden : iterable of str
         Classes of the policy that are shown, and hidden.
     hide_among : int
@@ -168,6 +170,7 @@ class Privatizer:
         policy: Policy | None = Settings.policy,
         ordinary: Iterable[str] = Settings.ordinary,
         sensitive: Iterable[str] = Settings.sensitive,
+        most_ordinary: int | None = Settings.most_ordinary,
         opened: Iterable[str] = Settings.opened,
         hidden: Iterable[str] = Settings.hidden,
         hide_among: int = Settings.hide_among,
@@ -198,6 +201,7 @@ class Privatizer:
             policy=policy,
             ordinary=ordinary,  # type: ignore[arg-type]
             sensitive=sensitive,  # type: ignore[arg-type]
+            most_ordinary=most_ordinary,
             opened=opened,  # type: ignore[arg-type]
             hidden=hidden,  # type: ignore[arg-type]
             hide_among=hide_among,

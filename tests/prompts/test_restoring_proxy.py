@@ -520,6 +520,33 @@ def test_a_client_that_tries_again_goes_on_with_its_conversation(
     assert len(first.headers.get_list(HEADER)) == 1
 
 
+def test_a_stream_that_breaks_later_is_no_bug_and_ends_with_an_error(caplog):
+    """What came before the break is restored; half a surrogate is shown as it came."""
+    caplog.set_level("DEBUG")
+    broken = Failing("status")
+    given = {}
+
+    def upstream(request):
+        text = json.loads(request.content)["messages"][0]["content"]
+        given["text"] = text
+        pieces = [text[:40], text[40:43]]
+        deltas = [{"choices": [{"index": 0, "delta": {"content": x}}]} for x in pieces]
+        events = [f"data: {json.dumps(each)}\n\n".encode() for each in deltas]
+        return broken._stream("text/event-stream", events)
+
+    body = {"messages": [user(SAID)], "stream": True}
+    (found,) = through(upstream, (body, None))
+    assert found.status_code == 200
+    *events, last = [x[6:] for x in found.text.split("\n\n") if x.startswith("data: ")]
+    assert "connection to the upstream broke" in json.loads(last)["error"]["message"]
+    assert len(found.headers[HEADER]) == 32
+    shown = "".join(
+        each["choices"][0]["delta"]["content"] for each in map(json.loads, events)
+    )
+    assert shown.startswith("I am Chukwudi Okonkwo of ")
+    assert "bug" not in caplog.text
+
+
 def test_requests_that_are_refused_name_their_conversation_too():
     wrong = {"messages": [user(SAID)], "unknown": 1}
     right = {"messages": [user(SAID)]}

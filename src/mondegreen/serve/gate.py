@@ -131,7 +131,7 @@ class Gate:
         try:
             await self._answer(scope, body, outgoing)
         except Exception as error:
-            refused = find_refusal(error)
+            refused = find_refusal(_find_raised(error))
             self._metrics.count_refusal(refused.reason)
             if not outgoing.status:
                 found = self._rules.answer(refused)
@@ -203,6 +203,12 @@ class Gate:
             allowed = ", ".join(sorted(methods))
             says = f"Method not allowed. Use {allowed}. {self._rules.guide}"
             raise Refused(405, "method", says, {"allow": allowed})
+
+
+def _find_raised(error: Exception) -> Exception:
+    """Find what the application raised: Starlette wraps it once an answer has begun."""
+    cause = error.__cause__
+    return cause if isinstance(cause, Refused) else error
 
 
 @final

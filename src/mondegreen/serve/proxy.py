@@ -346,8 +346,11 @@ def _upstream_errors() -> Iterator[None]:
         yield
     except httpx.TimeoutException:
         raise Refused(504, "upstream", "The upstream took too long.") from None
-    except httpx.HTTPError:
+    except httpx.ConnectError:
         raise Refused(502, "upstream", "The upstream cannot be reached.") from None
+    except httpx.HTTPError:
+        says = "The connection to the upstream broke. The answer is not whole."
+        raise Refused(502, "upstream", says) from None
 
 
 @final

@@ -140,6 +140,7 @@ def test_texts_have_one_release_with_a_detector_at_every_door(hope, starts, tmp_
     assert json.loads(target.read_text())["text"] == expected
     settings, done = starts("serve", *flags, "--verbose")
     assert all(each in done.stderr for each in LAYERS)
+    assert "Detector: hope 1. It reads each text first." in done.stderr
     body = {"texts": [SAID], "ids": [doors.ID]}
     found = serve(settings, body)[0].json()
     assert found["texts"] == [expected]

@@ -172,6 +172,7 @@ def serve(
     preview = privatizer.preview()
     show_promise(privatizer.guarantee, preview, quiet=quiet, verbose=verbose)
     _show_guard(guard, preview, quiet=quiet, verbose=verbose)
+    _show_detector(detector, quiet=quiet)
     warnings = [warning]
     if noise is not None and not keys:
         warnings.append(
@@ -210,6 +211,16 @@ def _show_guard(
     if guard is not None and not quiet:
         say("The guardrail, for requests to language models:")
         show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
+
+
+def _show_detector(detector: NamedDetector | None, *, quiet: bool) -> None:
+    from mondegreen.cli.render import say
+
+    if detector is not None and not quiet:
+        say(
+            f"Detector: {detector.name}. It reads each text first. Every word goes "
+            "through the policy too."
+        )
 
 
 def public_values(path: str | None) -> list[Any]:

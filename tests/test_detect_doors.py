@@ -196,7 +196,7 @@ def test_conversations_hide_alike_with_a_detector_at_every_door(hope, one_key, s
     assert all(each in str(found["guarantee"]) for each in LAYERS)
 
 
-def test_what_the_service_hides_with_a_detector_comes_back(hope, starts):
+def test_what_the_service_hides_with_a_detector_comes_back(hope, one_key, starts):
     settings, _ = starts("serve", "-e", EPSILON, "--detect", "presidio")
     app = create_app(settings)
     try:

@@ -56,7 +56,7 @@ Bodies are JSON, in UTF-8. With `--api-keys` all but `/healthz` and `/readyz` ne
 | 415 | compressed, or not `application/json` |
 | 422 | wrong fields; too many words; an unknown word with `--unknown fail` |
 | 429 | too many requests for this key or address; `Retry-After` says when |
-| 500 | a bug, which the log names without its message |
+| 500 | a bug, which the log names without its message; a detector that failed |
 | 503 | busy, or not done in time |
 
 Every error is `{"error": "..."}` and repeats nothing of the request.

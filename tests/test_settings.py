@@ -278,6 +278,7 @@ def test_the_service_shows_its_settings_without_paths(tmp_path):
     answers = described.json()["paths"]["/v1/settings"]["get"]["responses"]
     schema = answers["200"]["content"]["application/json"]["schema"]
     assert schema.pop("required") == list(list_options())
+    assert "detector" in schema["properties"].pop("detector")["description"]
     assert schema == json.loads(json.dumps(Settings.json_schema()))
 
 

@@ -1,8 +1,10 @@
-"""Write the table of docs/how-to/keep-a-conversation.md from the result file."""
+"""Write the tables of docs/how-to/keep-a-conversation.md from the result files."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 from benchmarks import machine
 from benchmarks.pages.page import Table, fill
@@ -28,7 +30,57 @@ def restoring() -> Table:
     return Table(list(row), [list(row.values())])
 
 
-TABLES = {"restoring": restoring}
+_LANGUAGES = {
+    "en": "English", "fr": "French", "de": "German", "es": "Spanish",
+    "it": "Italian", "pt": "Portuguese", "nl": "Dutch",
+}  # fmt: skip
+
+
+def translating() -> Table:
+    """Weekdays and months in answers, by language."""
+    heads = [
+        "language", "sentences", "names to restore", "restored in the language",
+        "as the user wrote it", "missed", "wrong by chance", "wrong otherwise",
+    ]  # fmt: skip
+    rows = []
+    for code, name in _LANGUAGES.items():
+        found = _load_translating()["languages"][code]
+        as_written = found.get("as the user wrote it", 0)
+        by_chance = found.get("wrong by chance", 0)
+        rows.append(
+            [
+                name,
+                f"{found['sentences']:,}",
+                f"{found['meant']:,}",
+                f"{found['meant'] - found['missed'] - as_written:,}",
+                f"{as_written:,}",
+                f"{found['missed']:,}",
+                f"{by_chance:,}",
+                f"{found['wrong'] - by_chance:,}",
+            ]
+        )
+    return Table(heads, rows)
+
+
+def surrogates() -> str:
+    """How many weekdays and months have a surrogate that can be translated."""
+    found = _load_translating()["surrogates"]
+    share = 100 * found["of the table"] / found["all"]
+    return (
+        f"{share:.0f} of 100 weekdays and months had a weekday or month as their "
+        "surrogate.\n"
+    )
+
+
+def _load_translating() -> Any:
+    return json.loads((machine.RESULTS / "translating.json").read_text("utf-8"))
+
+
+TABLES: dict[str, Callable[[], Table | str]] = {
+    "restoring": restoring,
+    "translating": translating,
+    "translated surrogates": surrogates,
+}
 
 if __name__ == "__main__":
     fill(PAGE, TABLES)

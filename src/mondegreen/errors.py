@@ -18,6 +18,7 @@
     │   └── FetchError
     ├── LanguageError                                3
     ├── LawUnknownError                              2
+    ├── DetectorError                                1
     └── PrivacyError                                 4
         ├── BudgetExceededError
         ├── UnprovedGuaranteeError
@@ -42,6 +43,7 @@ __all__ = [
     "ConfigurationError",
     "DataError",
     "DecodeError",
+    "DetectorError",
     "EmbeddingFormatError",
     "FetchError",
     "InvalidParameterError",
@@ -260,6 +262,14 @@ class LanguageError(MondegreenError):
 
 class LawUnknownError(ConfigurationError):
     """Raised when the law of a mechanism has no closed form to evaluate."""
+
+
+class DetectorError(MondegreenError):
+    """Raised when a detector fails, or returns no spans of the text.
+
+    Nothing is released then. The message holds nothing that the detector said, since
+    that may quote the text.
+    """
 
 
 class PrivacyError(MondegreenError):

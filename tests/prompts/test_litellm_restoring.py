@@ -90,6 +90,16 @@ def test_turns_go_back_as_they_came(guard):
     assert token_of(guard, more) == token
 
 
+def test_an_answer_that_fails_names_its_conversation(guard):
+    """LiteLLM asks for the headers of an error with no response."""
+    data = call(guard, ("user", SAID))
+    hook = guard.async_post_call_response_headers_hook
+    more = {"user_api_key_dict": None, "response": None, "request_headers": {}}
+    token = asyncio.run(hook(data=data, **more))[HEADER]
+    again = call(guard, ("user", SAID), token=token)
+    assert again["messages"] == data["messages"]
+
+
 def test_a_token_of_somebody_else_is_blocked(guard):
     from fastapi import HTTPException
 

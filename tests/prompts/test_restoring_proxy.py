@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from itertools import pairwise
 
@@ -14,8 +15,11 @@ pytest.importorskip("uvicorn")
 from echo_model import EchoModel, echo, texts_of  # noqa: E402
 from language_model import WAIT, running  # noqa: E402
 
+import mondegreen as mg  # noqa: E402
 from mondegreen.policy.scope import Surrogates  # noqa: E402
 from mondegreen.prompts.conversation_guard import ConversationGuard  # noqa: E402
+from mondegreen.prompts.guard import PromptGuard  # noqa: E402
+from mondegreen.serve.limits import Limits  # noqa: E402
 from mondegreen.serve.proxy import ProxySettings, create_proxy  # noqa: E402
 from mondegreen.serve.upstream import Upstream  # noqa: E402
 
@@ -397,3 +401,180 @@ def test_the_guarantee_says_what_is_disclosed(gateway):
     assert "which sensitive words of the conversation are the same" in text
     assert "known plaintext" in text
     assert len(stated["digest"]) == 64
+
+
+# Answers that fail
+
+
+class Failing:
+    """An upstream that fails in a way that is named, and then answers."""
+
+    def __init__(self, how):
+        self.how, self.bodies = how, []
+
+    def __call__(self, request):
+        self.bodies.append(json.loads(request.content))
+        if len(self.bodies) > 1:
+            return httpx.Response(200, json={"choices": []})
+        return getattr(self, self.how)()
+
+    def status(self):
+        return httpx.Response(503, json={"error": {"message": "busy"}})
+
+    def refused(self):
+        return httpx.Response(429, headers={"retry-after": "1"})
+
+    def unreachable(self):
+        raise httpx.ConnectError("no route")
+
+    def silent(self):
+        raise httpx.ReadTimeout("silent")
+
+    def broken_stream(self):
+        """Break before the first byte of a stream."""
+        return self._stream("text/event-stream", [])
+
+    def cut_stream(self):
+        """Break in the middle of the first event."""
+        return self._stream("text/event-stream", [b'data: {"choi'])
+
+    def cut_json(self):
+        return self._stream("application/json", [b'{"choices": [{"mess'])
+
+    def text(self):
+        return httpx.Response(200, text="<html>", headers={"content-type": "text/html"})
+
+    def no_object(self):
+        return httpx.Response(200, json=[1])
+
+    def redirect(self):
+        return httpx.Response(307, headers={"location": "https://elsewhere"})
+
+    def _stream(self, kind, parts):
+        async def send():
+            for each in parts:
+                yield each
+            raise httpx.RemoteProtocolError("broken")
+
+        return httpx.Response(200, headers={"content-type": kind}, content=send())
+
+
+WHERE, LIMITS = Upstream("https://x/v1"), Limits(words=50_000)
+CHAT = "/v1/chat/completions"
+
+
+def through(upstream, *requests, guard=None, where=WHERE, limits=LIMITS):
+    """Send chat requests through a proxy before an upstream that is a function.
+
+    A request is its body, and what finds its token in the answers before it.
+    """
+    client = httpx.AsyncClient(transport=httpx.MockTransport(upstream))
+    guard = ConversationGuard() if guard is None else guard
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Upstream, "client", lambda self: client)
+        app = create_proxy(ProxySettings(guard, where, limits))
+
+    async def run():
+        transport = httpx.ASGITransport(app=app)
+        base = "http://127.0.0.1"
+        found = []
+        async with httpx.AsyncClient(transport=transport, base_url=base) as client:
+            for body, token in requests:
+                headers = {HEADER: token(found)} if token else {}
+                found.append(await client.post(CHAT, json=body, headers=headers))
+        return found
+
+    return asyncio.run(run())
+
+
+def token_of_first(found):
+    return found[0].headers[HEADER]
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [
+        ("status", 503),
+        ("refused", 429),
+        ("unreachable", 502),
+        ("silent", 504),
+        ("broken_stream", 502),
+        ("cut_stream", 502),
+        ("cut_json", 502),
+        ("text", 502),
+        ("no_object", 502),
+        ("redirect", 502),
+    ],
+)
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_client_that_tries_again_goes_on_with_its_conversation(
+    how, status, is_stream
+):
+    upstream = Failing(how)
+    body = {"messages": [user(SAID)], "stream": is_stream}
+    first, again = through(upstream, (body, None), (body, token_of_first))
+    assert first.status_code == status
+    assert again.status_code == 200
+    assert again.headers[HEADER] == first.headers[HEADER]
+    assert upstream.bodies[0] == upstream.bodies[1]
+    assert len(first.headers.get_list(HEADER)) == 1
+
+
+def test_a_stream_that_breaks_later_is_no_bug_and_ends_with_an_error(caplog):
+    """What came before the break is restored; half a surrogate is shown as it came."""
+    caplog.set_level("DEBUG")
+    broken = Failing("status")
+    given = {}
+
+    def upstream(request):
+        text = json.loads(request.content)["messages"][0]["content"]
+        given["text"] = text
+        pieces = [text[:40], text[40:43]]
+        deltas = [{"choices": [{"index": 0, "delta": {"content": x}}]} for x in pieces]
+        events = [f"data: {json.dumps(each)}\n\n".encode() for each in deltas]
+        return broken._stream("text/event-stream", events)
+
+    body = {"messages": [user(SAID)], "stream": True}
+    (found,) = through(upstream, (body, None))
+    assert found.status_code == 200
+    *events, last = [x[6:] for x in found.text.split("\n\n") if x.startswith("data: ")]
+    assert "connection to the upstream broke" in json.loads(last)["error"]["message"]
+    assert len(found.headers[HEADER]) == 32
+    shown = "".join(
+        each["choices"][0]["delta"]["content"] for each in map(json.loads, events)
+    )
+    assert shown.startswith("I am Chukwudi Okonkwo of ")
+    assert "bug" not in caplog.text
+
+
+def test_requests_that_are_refused_name_their_conversation_too():
+    wrong = {"messages": [user(SAID)], "unknown": 1}
+    right = {"messages": [user(SAID)]}
+    upstream = Failing("status")
+    upstream.bodies.append({})
+    found = through(upstream, (wrong, None), (right, token_of_first))
+    assert [each.status_code for each in found] == [400, 200]
+    assert found[0].headers[HEADER] == found[1].headers[HEADER]
+    (unknown,) = through(upstream, (right, lambda found: "x" * 32))
+    assert unknown.status_code == 404
+    assert HEADER not in unknown.headers
+
+
+def test_a_request_that_takes_too_long_names_its_conversation():
+    async def slow(request):
+        await asyncio.sleep(30)
+
+    where = Upstream("https://x/v1", answer_seconds=0.2)
+    limits = Limits(words=1000, seconds=1)
+    body = {"messages": [user(SAID)]}
+    (found,) = through(slow, (body, None), where=where, limits=limits)
+    assert found.status_code == 503
+    assert len(found.headers[HEADER]) == 32
+
+
+def test_errors_of_a_proxy_without_conversations_name_none():
+    guard = PromptGuard(mg.Privatizer(mg.mechanism("urr", epsilon=9.0)))
+    body = {"messages": [user(SAID)]}
+    (found,) = through(Failing("status"), (body, None), guard=guard)
+    assert found.status_code == 503
+    assert HEADER not in found.headers

@@ -10,6 +10,7 @@ const HERE = new RegExp(WORD.source, "uy");
 const BEGINS = new RegExp(`^${WORD.source}`, "u");
 const EVERY = new RegExp(WORD.source, "gu");
 const NAMES = ["first_name", "surname", "place", "organization", "other_name", "origin"];
+const BEGINNING = /(?:^|[.!?:\n¡¿«"“(*#>-])[ ]*$/;
 const ALNUM = /^[\p{L}\p{N}]/u;
 
 /** Restores one answer. What comes of two pieces is what comes of the whole. */
@@ -96,6 +97,7 @@ export class Restorer {
     }
     if (!this.behind.toLowerCase().endsWith(unit.before.toLowerCase())) return 0;
     if (unit.near && !this.isNear(unit.near)) return 0;
+    if (unit.translated && !this.isTranslated(unit, text, at)) return 0;
     const end = at + unit.sent.length;
     if (unit.isAddress) return this.matchAddress(unit, text, end);
     const following = text.slice(end, end + 2);
@@ -111,6 +113,20 @@ export class Restorer {
   private isNear(surrogate: string): boolean {
     const words = this.behind.slice(-NEAR - surrogate.length).toLowerCase().match(EVERY);
     return words?.includes(surrogate.toLowerCase()) ?? false;
+  }
+
+  /**
+   * Whether the name of a day or month is that of another language: spelled as there, and no word that was
+   * given out or is public. A capital that it has not inside a sentence makes it a name, such as Julio, unless
+   * a sentence begins here or no such name is known.
+   */
+  private isTranslated(unit: Unit, text: string, at: number): boolean {
+    if (!text.startsWith(unit.sent, at)) return false;
+    HERE.lastIndex = at;
+    const word = HERE.exec(text)![0];
+    if (this.surrogates.find(word) || this.surrogates.isPublic(word)) return false;
+    if (unit.translated === "plain" || BEGINNING.test(this.behind)) return true;
+    return !this.policy.symbols.has(this.tokenizer.canonical(unit.sent));
   }
 
   /** Whether what a date leaves out stands beside it: then it is another date. */

@@ -50,6 +50,11 @@ export class Surrogates {
     return this.originals.get(this.tokenizer.canonical(word));
   }
 
+  /** Whether a word was declared public, in whatever case. */
+  isPublic(word: string): boolean {
+    return this.public.has(this.tokenizer.canonical(word));
+  }
+
   private draw(symbol: number, stream: Stream): Output {
     return drawMembers(this.policy, [symbol], stream)[0]!;
   }

@@ -1,3 +1,4 @@
+import { translations } from "./calendar.js";
 import { type Missing, notations } from "./dates.js";
 
 /** What was sent, what it stands for, and what must stand beside it, or must not. */
@@ -12,6 +13,8 @@ export interface Unit {
   readonly near: string;
   /** Whether it is another way to write what was sent; it may be written like what was sent of something else. */
   readonly isRewritten: boolean;
+  /** Of a weekday or month in another language: as inside a sentence or in capitals, or as at the beginning of one. */
+  readonly translated: "" | "plain" | "capital";
 }
 
 /** A word of an answer. Scripts without spaces separate words of other scripts. */
@@ -37,7 +40,8 @@ export class Units {
 
   /** Note the units of a text; structure and words come in turn in its parts. */
   learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void {
-    for (const unit of [...addresses(parts, sent, formats), ...numbers(parts, sent, formats)]) {
+    const names = translatedNames(parts, sent, formats);
+    for (const unit of [...addresses(parts, sent, formats), ...numbers(parts, sent, formats), ...names]) {
       const key = keyOf(unit.sent);
       const known = this.byFirst.get(key) ?? new Map<string, Unit>();
       this.byFirst.set(key, known.set(JSON.stringify(unit), unit));
@@ -60,7 +64,17 @@ function keyOf(sent: string): string {
 }
 
 function unit(sent: string, original: string, more: Partial<Unit> = {}): Unit {
-  return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", isRewritten: false, ...more };
+  return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", isRewritten: false, translated: "", ...more };
+}
+
+/** Weekdays and months, as an answer in another language has them. */
+function* translatedNames(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
+  for (const [k, format] of formats.entries()) {
+    if (format !== "") continue;
+    for (const { isCapitalized, ...names } of translations(sent[2 * k + 1]!, parts[2 * k + 1]!)) {
+      yield unit(names.sent, names.original, { isRewritten: true, translated: isCapitalized ? "capital" : "plain" });
+    }
+  }
 }
 
 function* addresses(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {

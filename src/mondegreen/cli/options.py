@@ -398,6 +398,17 @@ DROP: Final = option(
 FORCE: Final = option("Overwrite an existing output.")
 JSON: Final = option("Print JSON instead of a table.", "--json")
 QUIET: Final = option("Print no progress.", "-q --quiet")
+DETECT: Final = option(
+    "Run a detector on each text first. A word that it finds hides among words of its "
+    "type. Every word goes through the policy. Needs --policy names or sensitive, or "
+    "no --policy.",
+    "--detect",
+)
+DETECT_MODEL: Final = option(
+    "Installed spaCy model for --detect presidio, such as en_core_web_sm.  "
+    "[default: none; patterns only, which find no names]",
+    "--detect-model NAME",
+)
 
 
 def build_keyed_noise(key_file: str | None, key_env: str | None) -> KeyedNoise | None:

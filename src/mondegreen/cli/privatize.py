@@ -108,15 +108,8 @@ def privatize(
         "Key that the ledger was begun under, if it is not --key-file. With it the "
         "noise may be fresh: each release is then a new draw."
     ),
-    detect: Literal["none", "presidio"] = option(
-        "Run a detector on each text first. A word that it finds hides among words of "
-        "its type. Every word goes through the policy. Needs --policy."
-    ),
-    detect_model: str | None = option(
-        "Installed spaCy model for --detect presidio, such as en_core_web_sm.  "
-        "[default: none; patterns only, which find no names]",
-        "NAME",
-    ),
+    detect: Literal["none", "presidio"] = options.DETECT,
+    detect_model: str | None = options.DETECT_MODEL,
     map_path: File | None = option(
         "Write an encrypted map back to the originals, under --key-file. Needs --same "
         "record. MAP and its key together UNDO the release. Without the key, nobody "
@@ -185,6 +178,7 @@ def privatize(
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
     from mondegreen.cli import folder
     from mondegreen.cli.releaser import Releaser
+    from mondegreen.integrations.detectors import check_detector
     from mondegreen.io.open import open_source
     from mondegreen.privatizer.parallel import privatize_batches, start_workers
 
@@ -196,7 +190,7 @@ def privatize(
         has_map=map_path is not None,
         has_ledger_key=ledger_key_file is not None,
     )
-    _check_detector(detect, detect_model, settings, jobs)
+    check_detector(detect, detect_model, settings.resolve().policy, processes=jobs)
     carried = _check_spans(
         spans,
         columns,
@@ -433,10 +427,12 @@ def _prepare(
 ) -> Privatizer:
     """Build the privatizer of a run."""
     from mondegreen.cli.render import prepare_privatizer
+    from mondegreen.integrations.detectors import add_detector, choose_detector
 
     privatizer = prepare_privatizer(settings, noise, quiet=quiet)
     privatizer.check_noise()
-    return _with_detector(privatizer, detect, detect_model)
+    policy = settings.resolve().policy
+    return add_detector(privatizer, choose_detector(detect, detect_model, policy))
 
 
 def _check_source(
@@ -548,34 +544,6 @@ def _check_paths(
     for name, path in named:
         if path == "-" and (output == "-" or name == "--map"):
             raise InvalidParameterError(name, path, "a file of its own")
-
-
-def _check_detector(
-    detect: str, model: str | None, settings: Settings, jobs: int
-) -> None:
-    """Refuse a detector without a policy, or in several processes."""
-    if detect == "none" and model is not None:
-        raise ConfigurationError("--detect-model needs --detect presidio")
-    if detect == "none":
-        return
-    if settings.resolve().policy == "all":
-        raise ConfigurationError(
-            "--detect needs a policy for all other words: add --policy names or "
-            "--policy sensitive"
-        )
-    if jobs > 1:
-        raise ConfigurationError("--detect needs --jobs 1")
-
-
-def _with_detector(
-    privatizer: Privatizer, detect: str, model: str | None
-) -> Privatizer:
-    """Put the detector in front that is named."""
-    if detect == "none":
-        return privatizer
-    from mondegreen.integrations.detectors import load_presidio
-
-    return privatizer.with_detector(*load_presidio(model))
 
 
 def _target(path: str | None, *, force: bool) -> Target | None:

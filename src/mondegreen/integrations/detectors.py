@@ -1,12 +1,22 @@
-"""The detector of Presidio, for the layer in front of a policy."""
+"""The detector of Presidio, for the layer in front of a policy.
+
+Every command and server that has ``detect`` chooses its detector here.
+"""
 
 from __future__ import annotations
 
 from importlib.metadata import version
 from typing import Any, Final, NamedTuple
 
-from mondegreen.errors import ConfigurationError, OptionalDependencyError
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    OptionalDependencyError,
+)
 from mondegreen.policy.detection import Detector
+from mondegreen.privatizer.privatizer import Privatizer
+
+DETECTORS: Final = ("none", "presidio")
 
 _LANGUAGE: Final = "en"
 
@@ -16,6 +26,83 @@ class NamedDetector(NamedTuple):
 
     find: Detector
     name: str
+
+
+def check_detector(
+    detect: str, model: str | None, policy: str | None, *, processes: int = 1
+) -> None:
+    """Check what a command or a configuration asks for, before anything is loaded.
+
+    Parameters
+    ----------
+    detect : str
+        ``none`` or ``presidio``.
+    model : str, optional
+        An installed model of spaCy.
+    policy : str or None
+        The policy for all other words; None stands for ``all``.
+    processes : int
+        How many processes would need the detector.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is a model without a detector, or a detector without a policy that has
+        ordinary words, or more than one process.
+    """
+    if detect not in DETECTORS:
+        allowed = f"one of {', '.join(DETECTORS)}"
+        raise InvalidParameterError("detect", detect, allowed)
+    if detect == "none":
+        if model is not None:
+            raise ConfigurationError("--detect-model needs --detect presidio")
+        return
+    if policy in (None, "all"):
+        raise ConfigurationError(
+            "--detect needs a policy for all other words: add --policy names or "
+            "--policy sensitive"
+        )
+    if processes > 1:
+        raise ConfigurationError(
+            "--detect works in one process. Use --jobs 1, or --workers 1"
+        )
+
+
+def choose_detector(
+    detect: str, model: str | None, policy: str | None
+) -> NamedDetector | None:
+    """Load the detector that a command or a configuration asks for.
+
+    Parameters
+    ----------
+    detect, model, policy
+        See :func:`check_detector`, which is called first.
+
+    Returns
+    -------
+    NamedDetector or None
+        None for ``none``.
+
+    Raises
+    ------
+    ConfigurationError
+        From :func:`check_detector`, or if there is no such model.
+    OptionalDependencyError
+        If a library is not installed.
+
+    Examples
+    --------
+    >>> choose_detector("none", None, "names")
+    >>> choose_detector("presidio", None, "names").name.split(", ")[1]
+    'patterns alone'
+    """
+    check_detector(detect, model, policy)
+    return None if detect == "none" else load_presidio(model)
+
+
+def add_detector(privatizer: Privatizer, detector: NamedDetector | None) -> Privatizer:
+    """Put a detector in front of a privatizer, if there is one."""
+    return privatizer if detector is None else privatizer.with_detector(*detector)
 
 
 def load_presidio(model: str | None = None) -> NamedDetector:

@@ -17,8 +17,13 @@ from typing import Any, ClassVar, Final, Literal, NoReturn, TypeVar, final
 import mondegreen as mg
 from mondegreen.errors import (
     ConfigurationError,
+    DetectorError,
     MondegreenError,
     OptionalDependencyError,
+)
+from mondegreen.integrations.detectors import (
+    add_detector,
+    choose_detector,
 )
 from mondegreen.integrations.options import build_with_options
 from mondegreen.prompts.answers import AnswerRestorer
@@ -92,6 +97,9 @@ _ANSWER: Final = "mondegreen_answer"
 """Under which the metadata of a call names what restores its answer."""
 
 _MOST_ANSWERS: Final = 10_000
+_SECONDS: Final = 30.0
+"""For the texts of a request to be privatized, as in the proxy."""
+
 _Value = TypeVar("_Value")
 
 
@@ -121,7 +129,8 @@ class MondegreenGuardrail(CustomGuardrail):
         ``Privatizer.to_dict`` returns, instead of these; ``key_env`` or
         ``key_file`` for keyed noise, which several processes of LiteLLM need;
         ``public`` (a list or a file of one), ``public_roles``, ``models`` and ``fresh``
-        of :class:`PromptGuard`. With ``restore``, no key and no ``fresh``, but
+        of :class:`PromptGuard`; ``detect: presidio`` and ``detect_model``, as of
+        ``mondegreen proxy``. With ``restore``, no key and no ``fresh``, but
         ``restore_in_links`` and ``restore_in_tools``; ``epsilon`` may be absent.
     **options
         What LiteLLM passes to every guard.
@@ -163,7 +172,7 @@ class MondegreenGuardrail(CustomGuardrail):
         self._guard = guard
         self._kept: Conversations | None = None
         self._answers: OrderedDict[str, _Answer] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of threads; the loop never waits for it
         self._events = [GuardrailEventHooks.pre_call]
         if isinstance(guard, ConversationGuard):
             self._kept = Conversations(guard.begin)
@@ -194,7 +203,7 @@ class MondegreenGuardrail(CustomGuardrail):
                 return guard.request(str(kind), body, json.dumps([owner, token])), None
             return self._hide(guard, str(kind), body, token, json.dumps(owner))
 
-        made, answer = await self._run(make)
+        made, answer = await self._privatize(make)
         kept = _keep({where: {}, **own}, made)
         kept[where] |= _MARK
         if answer is not None:
@@ -220,10 +229,9 @@ class MondegreenGuardrail(CustomGuardrail):
     def _expect(self, answer: _Answer) -> str:
         """Keep what restores an answer, under a random name."""
         name = secrets.token_hex(16)
-        with self._lock:
-            self._answers[name] = answer
-            while len(self._answers) > _MOST_ANSWERS:
-                self._answers.popitem(last=False)
+        self._answers[name] = answer
+        while len(self._answers) > _MOST_ANSWERS:
+            self._answers.popitem(last=False)
         return name
 
     def _answer_to(self, data: Mapping[str, Any] | None) -> _Answer | None:
@@ -247,7 +255,7 @@ class MondegreenGuardrail(CustomGuardrail):
             said = response.model_dump()
             return _with_texts(response, said, answer.restorer.whole(said))
 
-        return await self._run(restore)
+        return await _run(restore)
 
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
@@ -307,23 +315,45 @@ class MondegreenGuardrail(CustomGuardrail):
         guard = self._guard
         if not isinstance(guard, PromptGuard):
             _block("calls of this kind are not restored; nothing was sent")
-        made = await self._run(lambda: private_inputs(guard, inputs))
+        made = await self._privatize(lambda: private_inputs(guard, inputs))
         return {**inputs, **made}
 
-    async def _run(self, work: Callable[[], _Value]) -> _Value:
-        """Work in another thread, one at a time; every error blocks the request."""
+    async def _privatize(self, work: Callable[[], _Value]) -> _Value:
+        """Work in another thread, one at a time, within the time of a request.
+
+        A detector may hang. Requests behind it are blocked in time, and their threads
+        end.
+        """
 
         def alone() -> _Value:
-            with self._lock:
+            if not self._lock.acquire(timeout=_SECONDS):
+                raise TimeoutError
+            try:
                 return work()
+            finally:
+                self._lock.release()
 
         try:
-            return await asyncio.to_thread(alone)
-        except MondegreenError as error:
-            _block(str(error))
-        except Exception as error:  # its message may quote a text
-            kind = type(error).__name__
-            _block(f"the request could not be privatized ({kind})", 500)
+            async with asyncio.timeout(_SECONDS):
+                return await _run(alone)
+        except TimeoutError:
+            says = f"the request could not be privatized within {_SECONDS:g} s"
+            _block(f"{says}; nothing was sent", 503)
+
+
+async def _run(work: Callable[[], _Value]) -> _Value:
+    """Work in another thread; every error blocks the request."""
+    try:
+        return await asyncio.to_thread(work)
+    except TimeoutError:
+        raise
+    except DetectorError as error:
+        _block(str(error), 500)
+    except MondegreenError as error:
+        _block(str(error))
+    except Exception as error:  # its message may quote a text
+        kind = type(error).__name__
+        _block(f"the request could not be privatized ({kind})", 500)
 
 
 def _block(why: str, status: int = 400) -> NoReturn:
@@ -415,10 +445,21 @@ def _build_restoring_guard(settings: Mapping[str, Any]) -> ConversationGuard:
     public = _read_public(given.pop("public", ()))
     names = ("public_roles", "models")
     for_guard = {name: given.pop(name) for name in names if name in given}
+    detect, model = _take_detector(given)
     chosen = conversation_settings(Settings.from_dict(given))
     return ConversationGuard(
-        chosen, public=public, in_links=in_links, in_tools=in_tools, **for_guard
+        chosen,
+        public=public,
+        in_links=in_links,
+        in_tools=in_tools,
+        detector=choose_detector(detect, model, chosen["policy"]),
+        **for_guard,
     )
+
+
+def _take_detector(given: dict[str, Any]) -> tuple[str, str | None]:
+    """Take the detector out of settings: its name, and that of a model."""
+    return given.pop("detect", None) or "none", given.pop("detect_model", None)
 
 
 def _read_public(public: Any) -> Any:
@@ -437,4 +478,8 @@ def _build_guard(settings: Mapping[str, Any]) -> PromptGuard:
     noise = mg.KeyedNoise.from_file(key_file) if key_file else noise
     public = _read_public(given.pop("public", ()))
     for_guard = {name: given.pop(name) for name in _GUARD if name in given}
-    return PromptGuard(build_with_options(given, noise), public=public, **for_guard)
+    detect, model = _take_detector(given)
+    privatizer = build_with_options(given, noise)
+    detector = choose_detector(detect, model, privatizer.settings.policy)
+    privatizer = add_detector(privatizer, detector)
+    return PromptGuard(privatizer, public=public, **for_guard)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, final
 import numpy as np
 
 from mondegreen.arrays import Ids
-from mondegreen.errors import MondegreenError
+from mondegreen.errors import DetectorError
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import ADDRESS_PARTS, Policy
 from mondegreen.settings import Structure
@@ -45,6 +45,9 @@ _OTHER: Final = ("other_name",)
 
 _ADDRESSES: Final = frozenset(("EMAIL_ADDRESS", "URL"))
 """Types in which ordinary parts such as "com" stay."""
+
+
+_READ: Final = ("start", "end", "entity_type", "score")
 
 
 class Found(NamedTuple):
@@ -76,7 +79,7 @@ class DetectorLookup:
 
     Raises
     ------
-    MondegreenError
+    DetectorError
         From :meth:`codes`, if the detector fails, or if what it returns are no spans of
         the text. Nothing is released then.
     """
@@ -86,7 +89,7 @@ class DetectorLookup:
         self._detector, self._lookup = detector, PolicyLookup(policy)
         digest = hashlib.sha256(f"detector {name}".encode())
         self.keep_digest = digest.hexdigest()
-        self._groups: dict[str, list[int]] = {}
+        self._groups: dict[tuple[str, ...], list[int]] = {}  # a type may quote a text
 
     conditions: ClassVar[tuple[str, ...]] = ()
 
@@ -136,13 +139,7 @@ class DetectorLookup:
     def _find(self, parts: list[str]) -> list[Found]:
         """Ask the detector, and check its answer; the span that decides comes first."""
         text = "".join(parts)
-        try:
-            found = [_check(each, len(text)) for each in self._detector(text)]
-        except MondegreenError:
-            raise
-        except Exception as error:  # its message may quote the text
-            kind = type(error).__name__
-            raise _failure(f"failed with {kind}") from None
+        found = [_check(values, len(text)) for values in self._ask(text)]
         ends = list(accumulate(map(len, parts)))
         starts, stops = ends[0::2][:-1], ends[1::2]  # of words
         spans = []
@@ -155,12 +152,23 @@ class DetectorLookup:
             spans, key=lambda s: (-s.score, s.first - s.last, s.type, s.first)
         )
 
+    def _ask(self, text: str) -> list[tuple[Any, ...]]:
+        """Run the detector, and read what it returns; no error of it goes further."""
+        try:
+            return [
+                tuple(getattr(each, name, None) for name in _READ)
+                for each in self._detector(text)
+            ]
+        except (Exception, SystemExit) as error:  # its message may quote the text
+            kind = type(error).__name__
+            raise _failure(f"failed with {kind}") from None
+
     def _group(self, kind: str, own: int) -> int:
         """The symbol of a word of a type, by its own symbol."""
-        if kind not in self._groups:
-            classes = _CLASSES.get(kind, _OTHER)
-            self._groups[kind] = [self.policy.find_group(c, "s") for c in classes]
-        groups = self._groups[kind]
+        classes = _CLASSES.get(kind, _OTHER)
+        if classes not in self._groups:
+            self._groups[classes] = [self.policy.find_group(c, "s") for c in classes]
+        groups = self._groups[classes]
         return own if own in groups else groups[0]
 
     def __reduce__(self) -> Any:
@@ -170,33 +178,27 @@ class DetectorLookup:
         return f"DetectorLookup({self.policy!r}, {self.name!r})"
 
 
-def _order(span: Found) -> tuple[float, int, str, int]:
-    return -span.score, span.first - span.last, span.type, span.first
-
-
 def _is_hidden(word: str, span: Found) -> bool:
     """Whether a span hides a token; not signs, endings, and ordinary address parts."""
     is_part = span.type in _ADDRESSES and canonical(word) in ADDRESS_PARTS
     return word[:1].isalpha() and not is_part
 
 
-def _check(found: Any, length: int) -> tuple[int, int, str, float]:
-    """Read one span; refuse what is none."""
-    start, end = getattr(found, "start", None), getattr(found, "end", None)
-    kind, score = getattr(found, "entity_type", None), getattr(found, "score", None)
-    is_span = _is_whole(start) and _is_whole(end) and 0 <= start < end <= length  # type: ignore[operator]
-    if not is_span:
+def _check(values: tuple[Any, ...], length: int) -> tuple[int, int, str, float]:
+    """Take a span as the detector returned it; refuse what is none."""
+    start, end, kind, score = values
+    if not (_is_whole(start) and _is_whole(end) and 0 <= start < end <= length):
         raise _failure("returned a span outside the text")
     if not isinstance(kind, str) or not kind:
         raise _failure("returned a span without a type")
     if isinstance(score, bool) or not isinstance(score, Real) or score != score:
         raise _failure("returned a span without a score")
-    return int(start), int(end), kind, float(score)  # type: ignore[arg-type]
+    return int(start), int(end), kind, float(score)
 
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _failure(what: str) -> MondegreenError:
-    return MondegreenError(f"the detector {what}; nothing was released")
+def _failure(what: str) -> DetectorError:
+    return DetectorError(f"the detector {what}; nothing was released")

@@ -418,6 +418,10 @@ class Surrogates:
         """Never give out these *public* words from now on."""
         self._public |= frozenset(map(canonical, public))
 
+    def is_public(self, word: str) -> bool:
+        """Whether a word was declared public, in whatever case."""
+        return canonical(word) in self._public
+
     def restore(self, surrogate: str) -> str | None:
         """Return the word behind a surrogate, in its first spelling; None for others.
 

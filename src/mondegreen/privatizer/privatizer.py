@@ -666,6 +666,11 @@ class Privatizer:
         return other
 
     @property
+    def detector(self) -> str | None:
+        """Name and version of the detector in front of the policy, if there is one."""
+        return self._lookup.name if isinstance(self._lookup, DetectorLookup) else None
+
+    @property
     def settings(self) -> Settings:
         """Everything that shapes a release, defaults filled in.
 

@@ -33,6 +33,7 @@ _LONGER: Final = re.compile(r"[.,/:-]?[0-9]")
 _YEAR_BEHIND: Final = re.compile(r",?(?: of)? ?(?P<year>[0-9]{4})")
 _YEAR_BEGINS: Final = re.compile(r",?(?: (?:of? ?)?)?[0-9]{0,3}")
 _DAY_BEFORE: Final = re.compile(r"[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+\Z")
+_BEGINNING: Final = re.compile(r"(?:\A|[.!?:\n¡¿«\"“(*#>-])[ ]*\Z")
 _WAIT: Final = -1
 """Says that more of the answer is needed."""
 
@@ -135,6 +136,8 @@ class Restorer:
             return 0
         if unit.near and not self._is_near(unit.near):
             return 0
+        if unit.translated and not self._is_translated(unit, text, at):
+            return 0
         end = at + len(unit.sent)
         if unit.is_address:
             return self._match_address(unit, text, end)
@@ -151,6 +154,23 @@ class Restorer:
         """Whether a surrogate is among the words before."""
         words = WORD.findall(self._behind[-NEAR - len(surrogate) :].casefold())
         return surrogate.casefold() in words
+
+    def _is_translated(self, unit: Unit, text: str, at: int) -> bool:
+        """Whether the name of a day or month is that of another language.
+
+        It is spelled as in that language, and no word that was given out or declared
+        public. A capital that it has not inside a sentence makes it a name, such as
+        Julio, unless a sentence begins here or no such name is known.
+        """
+        if not text.startswith(unit.sent, at):
+            return False
+        word = WORD.match(text, at)[0]
+        is_known = self._surrogates.find_code(word) is not None
+        if is_known or self._surrogates.is_public(word):
+            return False
+        if unit.translated == "plain" or _BEGINNING.search(self._behind):
+            return True
+        return canonical(unit.sent) not in self._policy.symbols
 
     def _match_missing(self, unit: Unit, rest: str) -> int:
         """Whether what a date leaves out stands beside it: then it is another date."""

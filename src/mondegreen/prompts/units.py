@@ -6,10 +6,11 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, Final, Literal, final
 
 import regex
 
+from mondegreen.prompts.calendar import list_translations
 from mondegreen.prompts.dates import Missing, list_notations
 
 WORD: Final = regex.compile(
@@ -32,6 +33,7 @@ NEAR: Final = 60
 """Characters from a surrogate to a number of one digit that it tells to be meant."""
 
 Kind = tuple[str, str]
+Translated = Literal["", "plain", "capital"]
 
 
 @final
@@ -42,6 +44,8 @@ class Unit:
     ``near`` is a surrogate that stands somewhere before it. A date may have ``missing``
     parts: none of these may stand beside it. A unit ``is_rewritten`` if it is another
     way to write what was sent, and may be written like what was sent of something else.
+    A weekday or month may be ``translated``: ``plain`` as inside a sentence or in
+    capitals, ``capital`` as at the beginning of one.
     """
 
     sent: str
@@ -52,6 +56,7 @@ class Unit:
     missing: Missing = ""
     near: str = ""
     is_rewritten: bool = False
+    translated: Translated = ""
 
 
 @final
@@ -70,7 +75,8 @@ class Units:
     ) -> None:
         """Note the units of a text; structure and words come in turn in its parts."""
         numbers = _numbers(parts, sent, kinds, self._runs)
-        for unit in (*_addresses(parts, sent, kinds), *numbers):
+        names = _names(parts, sent, kinds, self._runs)
+        for unit in (*_addresses(parts, sent, kinds), *numbers, *names):
             self._add(unit)
 
     def _add(self, unit: Unit) -> None:
@@ -131,6 +137,23 @@ def _addresses(
                 yield Unit(theirs, mine, is_address=True)
             mine = theirs = pieces[-1]
             has_address = False
+
+
+def _names(
+    parts: Sequence[str],
+    sent: Sequence[str],
+    kinds: Sequence[Kind | None],
+    noted: set[tuple[str, str]],
+) -> Iterator[Unit]:
+    """Weekdays and months, as an answer in another language has them."""
+    for k, kind in enumerate(kinds):
+        mine, theirs = parts[2 * k + 1], sent[2 * k + 1]
+        if kind is None or kind[0] == "shape" or (mine, theirs) in noted:
+            continue
+        noted.add((mine, theirs))
+        for new, old, is_capitalized in list_translations(theirs, mine):
+            how: Translated = "capital" if is_capitalized else "plain"
+            yield Unit(new, old, is_rewritten=True, translated=how)
 
 
 def _numbers(

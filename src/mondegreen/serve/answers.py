@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from mondegreen.errors import MondegreenError, OutOfVocabularyError
+from mondegreen.errors import DetectorError, MondegreenError, OutOfVocabularyError
 from mondegreen.plugins import blame
 from mondegreen.prompts.conversations import UnknownConversationError
 from mondegreen.prompts.rules import RefusedRequestError
@@ -21,7 +21,7 @@ LOG: Final = logging.getLogger("mondegreen.serve")
 
 Reason = Literal[
     "address", "audit", "body", "bug", "busy", "bytes", "conversation",
-    "disconnected", "dry_run", "field", "host", "key",
+    "detector", "disconnected", "dry_run", "field", "host", "key",
     "late", "media_type", "method", "path", "rate", "slow", "texts", "upstream",
     "words",
 ]  # fmt: skip
@@ -80,10 +80,20 @@ def find_refusal(error: Exception) -> Refused:
         status = error.status_code
         says = NOT_JSON if status == 400 else HTTPStatus(status).phrase
         return Refused(status, "body", says)
+    if isinstance(error, MondegreenError):
+        return _refuse_own(error)
+    return _bug(error)
+
+
+def _refuse_own(error: MondegreenError) -> Refused:
+    """Say what is wrong by an error of this package."""
     if isinstance(error, OutOfVocabularyError):
         says = "a text holds a word outside the vocabulary; none was released"
         return Refused(422, "field", says)
-    if isinstance(error, MondegreenError) and error.exit_code in (2, 3):
+    if isinstance(error, DetectorError):
+        LOG.error("%s; 500", error)
+        return Refused(500, "detector", str(error))
+    if error.exit_code in (2, 3):
         return Refused(422, "field", str(error))
     return _bug(error)
 

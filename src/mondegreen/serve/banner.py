@@ -114,6 +114,16 @@ def _describe_answers(restores: bool) -> str:
     return "they come back as the model wrote them. To get your words back: --restore."
 
 
+def _describe_time(seconds: float) -> str:
+    """Write a time in the unit that fits.
+
+    >>> [_describe_time(seconds) for seconds in (5, 60, 90, 3600)]
+    ['5 seconds', '1 minute', '1.5 minutes', '60 minutes']
+    """
+    count, unit = (seconds, "second") if seconds < 60 else (seconds / 60, "minute")
+    return f"{count:g} {unit}{'' if count == 1 else 's'}"
+
+
 def _describe_kept(
     restores: bool, minutes: float, is_dry: bool, audit_log: str | None
 ) -> str:
@@ -121,7 +131,7 @@ def _describe_kept(
     if restores:
         kept = (
             "which surrogate stands for which word, in the memory of this process, "
-            f"until {minutes:g} minutes after the last request."
+            f"until {_describe_time(60 * minutes)} after the last request."
         )
     shown = " Originals are shown on this terminal." if is_dry else ""
     logged = f" {audit_log} counts requests, without text." if audit_log else ""

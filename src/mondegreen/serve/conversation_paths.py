@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 
 from mondegreen.prompts.conversation_guard import ConversationGuard
-from mondegreen.prompts.conversations import Conversations
+from mondegreen.prompts.conversations import Conversations, UnknownConversationError
 from mondegreen.serve.answers import Refused, answer
 from mondegreen.serve.forms import PrivatizeRequest, RestoreAnswer, RestoreRequest, read
 from mondegreen.serve.gate import key_in
@@ -66,10 +67,16 @@ class ServiceConversations:
         await self._run(lambda: check_texts(texts, self._limits))
         token, dialog = kept.open(form.conversation, owner)
         conversation = dialog.conversation
-        hidden = await self._run(
-            lambda: [None if each is None else conversation.hide(each)
-                     for each in form.texts]
-        )  # fmt: skip
+        try:
+            hidden = await self._run(
+                lambda: [None if each is None else conversation.hide(each)
+                         for each in form.texts]
+            )  # fmt: skip
+        except BaseException:  # a time limit too; nobody learns the token then
+            if form.conversation is None:
+                with contextlib.suppress(UnknownConversationError):
+                    kept.delete(token, owner)
+            raise
         stated = {"mechanism": "surrogates", "lines": conversation.guarantee}
         return answer({"texts": hidden, "guarantee": stated, "conversation": token})
 
@@ -99,7 +106,10 @@ class ServiceConversations:
         return self._kept
 
     async def _run(self, work: Callable[[], _Value]) -> _Value:
-        made: _Value = await to_thread.run_sync(work, limiter=self._threads)
+        # A detector may hang: the answer is that of the gate then.
+        made: _Value = await to_thread.run_sync(
+            work, limiter=self._threads, abandon_on_cancel=True
+        )
         return made
 
 

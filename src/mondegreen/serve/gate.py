@@ -32,6 +32,10 @@ OPEN: Final = frozenset({"/healthz", "/readyz"})
 _FREE: Final = OPEN | {"/metrics"}
 """Paths that need no slot: they answer however busy the service is."""
 
+HEADERS: Final = "mondegreen.headers"
+"""The scope of a request has a dict under this name: headers that an application adds
+to any refusal of this request, also to one that the gate itself makes."""
+
 _DRAINED_BYTES: Final = 16 << 20
 _DRAINED_SECONDS: Final = 1.0
 _HEADERS: Final = [
@@ -122,14 +126,16 @@ class Gate:
                 await self._app(scope, receive, send)
             return
         started, outgoing = time.perf_counter(), _Outgoing(send)
+        own = scope[HEADERS] = {}
         body = _Body(receive, self._rules.limits.body)
         try:
             await self._answer(scope, body, outgoing)
         except Exception as error:
-            refused = find_refusal(error)
+            refused = find_refusal(_find_raised(error))
             self._metrics.count_refusal(refused.reason)
             if not outgoing.status:
                 found = self._rules.answer(refused)
+                found.headers.update(own)
                 if not await body.drain(scope):
                     found.headers["connection"] = "close"
                 await found(scope, receive, outgoing)
@@ -197,6 +203,12 @@ class Gate:
             allowed = ", ".join(sorted(methods))
             says = f"Method not allowed. Use {allowed}. {self._rules.guide}"
             raise Refused(405, "method", says, {"allow": allowed})
+
+
+def _find_raised(error: Exception) -> Exception:
+    """Find what the application raised: Starlette wraps it once an answer has begun."""
+    cause = error.__cause__
+    return cause if isinstance(cause, Refused) else error
 
 
 @final

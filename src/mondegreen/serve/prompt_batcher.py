@@ -11,7 +11,12 @@ from typing import Any, Final, TypeVar, cast, final
 
 from anyio import CapacityLimiter, to_thread
 
-from mondegreen.errors import MondegreenError, OutOfVocabularyError, PrivacyError
+from mondegreen.errors import (
+    DetectorError,
+    MondegreenError,
+    OutOfVocabularyError,
+    PrivacyError,
+)
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.rules import RefusedRequestError
@@ -114,7 +119,7 @@ def privatizing_errors() -> Iterator[None]:
     """Say of every error that nothing was sent."""
     try:
         yield
-    except (Refused, RefusedRequestError):
+    except (Refused, RefusedRequestError, DetectorError):
         raise
     except MondegreenError as error:
         status = 400 if isinstance(error, OutOfVocabularyError) else 500

@@ -28,7 +28,7 @@ from mondegreen.serve.answers import Refused, find_refusal
 from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.audit_log import AuditLog
 from mondegreen.serve.dry_run import DryRun
-from mondegreen.serve.gate import Rules, add_gate
+from mondegreen.serve.gate import HEADERS, Rules, add_gate
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.metrics import Metrics
 from mondegreen.serve.prompt_batcher import PromptBatcher, privatizing_errors
@@ -235,8 +235,13 @@ class _Proxy:
         talk = None
         if self.talks is not None:
             given = request.headers
+            token, dialog = self.talks.conversations.open(
+                given.get(HEADER), _owner(given)
+            )
+            # Whatever happens now, a client that tries again can go on with it.
+            request.scope[HEADERS][HEADER] = token
             talk = await self.talks.begin(
-                kind, lambda: _parse(body), given.get(HEADER), _owner(given), len(body)
+                kind, lambda: _parse(body), token, dialog, len(body)
             )
             private = json.dumps(talk.sent).encode()
         else:
@@ -341,8 +346,11 @@ def _upstream_errors() -> Iterator[None]:
         yield
     except httpx.TimeoutException:
         raise Refused(504, "upstream", "The upstream took too long.") from None
-    except httpx.HTTPError:
+    except httpx.ConnectError:
         raise Refused(502, "upstream", "The upstream cannot be reached.") from None
+    except httpx.HTTPError:
+        says = "The connection to the upstream broke. The answer is not whole."
+        raise Refused(502, "upstream", says) from None
 
 
 @final

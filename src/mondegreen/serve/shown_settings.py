@@ -12,11 +12,18 @@ from mondegreen.serve.answers import answer
 from mondegreen.settings import Settings, list_options
 
 _PATHS: Final = ("space", "language")
+_DETECTOR: Final = {
+    "type": "string",
+    "description": "Name and version of the detector that reads each text first. "
+    "Absent without a detector.",
+}
 
 
 def add_settings(app: FastAPI, privatizer: Privatizer) -> None:
     """Add ``/v1/settings``; it shows the name of a file and not where it lies."""
-    schema = {**Settings.json_schema(), "required": list(list_options())}
+    known = Settings.json_schema()
+    properties = {**known["properties"], "detector": _DETECTOR}
+    schema = {**known, "properties": properties, "required": list(list_options())}
     content = {"application/json": {"schema": schema}}
     responses: dict[int | str, dict[str, Any]] = {200: {"content": content}}
 
@@ -25,4 +32,6 @@ def add_settings(app: FastAPI, privatizer: Privatizer) -> None:
         """Show the settings of every release, with all defaults filled in."""
         found = privatizer.settings.to_dict()
         named = {name: Path(found[name]).stem for name in _PATHS if found[name]}
+        if privatizer.detector is not None:  # else these are settings, and build one
+            named["detector"] = privatizer.detector
         return answer({**found, **named})

@@ -52,22 +52,19 @@ class Talks:
         self,
         kind: str,
         body: Callable[[], dict[str, Any]],
-        token: str | None,
-        owner: str,
+        token: str,
+        dialog: Dialog,
         size: int,
     ) -> Talk:
         """Hide a request of ``size`` bytes in its conversation.
 
         Raises
         ------
-        UnknownConversationError
-            If the conversation is unknown.
         Refused
             If the request is too large or too slow.
         RefusedRequestError
             If a field of it cannot be read.
         """
-        token, dialog = self.conversations.open(token, owner)
 
         def hide() -> tuple[dict[str, Any], AnswerRestorer]:
             return self._guard.request(kind, body(), dialog, self._check)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mondegreen.policy.scope import Surrogates
+from mondegreen.prompts.calendar import read_names
 from mondegreen.prompts.conversation import Conversation
 from mondegreen.text.tokenizer import tokenize
 from vectors.device import policy_texts
@@ -24,12 +25,14 @@ from vectors.device.device_vectors import as_utf16
 PATH = Path(__file__).with_name("conversations.json.gz")
 COUNT, TURNS = 80, 4
 POLICIES = ("names", "sensitive")
-PUBLIC = "You serve Oslo and Ann."
+PUBLIC = "You serve Oslo and Ann, also on a jeudi or on a sábado."
 PROMPTS = (
     "My name is Anna Okonkwo. I live in Malacca and I am 47 years old.",
     "Boris Meyer of Siemens paid $12,345.67 on 12/03/1985. Write to b.meyer@x.example.",
     "Draft a letter to Mr. Okonkwo in New York, phone 020-7946-0958, case KX4711.",
     "Anna met Boris in Oslo at 10:30. They have 3 cats and 1200 parts, born 3/4/2001.",
+    "On Monday, TUESDAY or sunday; in March, July or october, not on Friday or Easter. "
+    "My name is Julio Freitag and I march.",
     "Account 4711-0815-2342-9999, due 31/12/1999; see https://intra.example/anna?x=1.",
     # Some of these years go out as other ways to write some of these amounts.
     f"{' '.join(f'${amount:,}.50' for amount in range(1940, 2000))} and then "
@@ -66,6 +69,7 @@ def answers(sent: str, rng: np.random.Generator) -> Iterator[str]:
     yield " ".join(w + ends[int(rng.integers(len(ends)))] for w in picked)
     yield "".join(f"[x](https://e.example/{w}) {w}\n" for w in picked)
     yield "\n".join(f"{w}. {w}) {w}" for w in picked)
+    yield from translations(sent)
     for run in sent.split():
         parts = run.strip(".,;").split("/")
         if len(parts) == 3 and all(p.isascii() and p.isdigit() for p in parts):
@@ -81,6 +85,18 @@ def answers(sent: str, rng: np.random.Generator) -> Iterator[str]:
         if digits.replace(".", "").isdigit() and digits.isascii():
             whole, comma = digits.partition(".")[0], digits.replace(".", ",")
             yield f"{digits} and {whole} and {int(whole):,} and {comma}"
+
+
+def translations(sent: str) -> Iterator[str]:
+    """Write the weekdays and months of a hidden text in other languages."""
+    names = read_names()
+    places = [i for i, name in enumerate(names["en"]) if name in sent]
+    for each in names.values() if places else ():
+        for i, name in enumerate(each):
+            if i in places or i % 5 == 0:
+                start = name[0].upper() + name[1:]
+                yield f"{start} le {name}, {start}. {start}: {name.upper()}, x{name}"
+                yield f"{name}s {name}-3 3.{name} [{name}](https://x.example/{name})"
 
 
 def conversations() -> Iterator[dict[str, Any]]:

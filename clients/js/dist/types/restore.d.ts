@@ -27,6 +27,12 @@ export declare class Restorer {
     private match;
     /** Whether a surrogate is among the words before. */
     private isNear;
+    /**
+     * Whether the name of a day or month is that of another language: spelled as there, and no word that was
+     * given out or is public. A capital that it has not inside a sentence makes it a name, such as Julio, unless
+     * a sentence begins here or no such name is known.
+     */
+    private isTranslated;
     /** Whether what a date leaves out stands beside it: then it is another date. */
     private matchMissing;
     /** Whether a number is no part of a longer one, and no marker of a list. */

@@ -23,6 +23,8 @@ export declare class Surrogates {
     /** The surrogate of a sensitive word. */
     hide(word: string, symbol: number): Output;
     find(word: string): Given | undefined;
+    /** Whether a word was declared public, in whatever case. */
+    isPublic(word: string): boolean;
     private draw;
     private form;
     /** Whether a form is public, an ordinary word's, or given away already. */

@@ -11,6 +11,8 @@ export interface Unit {
     readonly near: string;
     /** Whether it is another way to write what was sent; it may be written like what was sent of something else. */
     readonly isRewritten: boolean;
+    /** Of a weekday or month in another language: as inside a sentence or in capitals, or as at the beginning of one. */
+    readonly translated: "" | "plain" | "capital";
 }
 /** A word of an answer. Scripts without spaces separate words of other scripts. */
 export declare const WORD: RegExp;

@@ -63,15 +63,8 @@ def proxy(
         "the conversation in the header x-mondegreen-conversation. Send that header "
         "with the next request. Applies without --epsilon too."
     ),
-    detect: Literal["none", "presidio"] = option(
-        "Let a detector read each text first; what it finds is replaced by words of "
-        "its type, and everything goes through the policy all the same."
-    ),
-    detect_model: str | None = option(
-        "Installed spaCy model for --detect presidio, such as en_core_web_sm.  "
-        "[default: none; patterns alone, which find no names]",
-        "NAME",
-    ),
+    detect: Literal["none", "presidio"] = options.DETECT,
+    detect_model: str | None = options.DETECT_MODEL,
     system: Literal["pass", "hide"] | None = option(
         "What happens to system and developer messages: pass declares them PUBLIC, "
         "hide treats them as all others.  [default: ask on a terminal, else hide]",
@@ -188,6 +181,7 @@ def proxy(
     OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python app.py
     """  # noqa: D301
     from mondegreen.cli.render import say
+    from mondegreen.integrations.detectors import choose_detector
     from mondegreen.serve.addresses import list_allowed_hosts as hosts_with
     from mondegreen.serve.audit_log import AuditLog, log_request
     from mondegreen.serve.banner import banner
@@ -230,7 +224,8 @@ def proxy(
         "models": models,
     }
     settings = replace(settings, epsilon=epsilon)
-    detector = _load_detector(detect, detect_model, settings, restore)
+    policy = _describe_policy(settings, restore)
+    detector = choose_detector(detect, detect_model, policy)
     show = _Shown(quiet, verbose)
     guard: PromptGuard | ConversationGuard
     if restore:
@@ -249,7 +244,7 @@ def proxy(
     lines = banner(
         upstream,
         restores=restore,
-        policy=_describe_policy(settings, restore),
+        policy=policy,
         public_roles=public_roles,
         has_public_texts=any(isinstance(each, str) for each in passed),
         is_dry=dry_run,
@@ -329,24 +324,6 @@ def _can_ask() -> bool:
     return False
 
 
-def _load_detector(
-    name: str, model: str | None, settings: Settings, restore: bool
-) -> NamedDetector | None:
-    """Load the detector that is named; it needs a policy for all other words."""
-    if name == "none":
-        if model is not None:
-            raise ConfigurationError("--detect-model needs --detect presidio")
-        return None
-    if _describe_policy(settings, restore) == "all":
-        raise ConfigurationError(
-            "--detect needs a policy for all other words: add --policy names or "
-            "--policy sensitive"
-        )
-    from mondegreen.integrations.detectors import load_presidio
-
-    return load_presidio(model)
-
-
 def _build_restoring_guard(
     settings: Settings, detector: NamedDetector | None, declared: dict[str, Any]
 ) -> ConversationGuard:
@@ -373,11 +350,11 @@ def _build_noisy_guard(
 ) -> PromptGuard:
     """Build the guard that privatizes, and print what it promises."""
     from mondegreen.cli.render import prepare_privatizer, show_promise
+    from mondegreen.integrations.detectors import add_detector
     from mondegreen.prompts.guard import PromptGuard
 
     privatizer = prepare_privatizer(settings, noise, quiet=show.quiet)
-    if detector is not None:
-        privatizer = privatizer.with_detector(*detector)
+    privatizer = add_detector(privatizer, detector)
     guard = PromptGuard(privatizer, **declared)
     preview = privatizer.preview()
     show_promise(guard.guarantee, preview, quiet=show.quiet, verbose=show.verbose)

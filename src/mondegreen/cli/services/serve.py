@@ -15,6 +15,8 @@ from mondegreen.files import read_bytes
 from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
+    from mondegreen.integrations.detectors import NamedDetector
+    from mondegreen.prompts.conversation_guard import ConversationGuard
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.scores.preview import Preview
 
@@ -61,6 +63,8 @@ WORKERS: Final = option("Number of worker processes, one core each.", default=1)
 @command()
 def serve(
     settings: Settings = options.settings(),
+    detect: Literal["none", "presidio"] = options.DETECT,
+    detect_model: str | None = options.DETECT_MODEL,
     key_file: File | None = option(
         "Key file for keyed noise: the same record gets the same release. Requests "
         "then need ids."
@@ -120,8 +124,11 @@ def serve(
       http://127.0.0.1:8000/v1/privatize
     """  # noqa: D301
     from mondegreen.cli.render import prepare_privatizer, say, show_promise
-    from mondegreen.prompts.conversation import settings_of_policy
-    from mondegreen.prompts.conversation_guard import ConversationGuard
+    from mondegreen.integrations.detectors import (
+        add_detector,
+        check_detector,
+        choose_detector,
+    )
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.serve.api_keys import ApiKeys
     from mondegreen.serve.app import create_app
@@ -141,7 +148,11 @@ def serve(
     keys = ApiKeys() if api_keys is None else ApiKeys.from_file(api_keys)
     warning = listen.check_exposure(has_keys=bool(keys), allowed=allow_exposed)
     noise = options.build_keyed_noise(key_file, key_env)
+    policy = settings.resolve().policy
+    check_detector(detect, detect_model, policy, processes=workers)
     privatizer = prepare_privatizer(settings, noise, quiet=quiet)
+    detector = choose_detector(detect, detect_model, policy)
+    privatizer = add_detector(privatizer, detector)
     limits = Limits(body, texts, words, seconds, rate, concurrent, per_address)
     guard = None
     if guardrail:
@@ -155,12 +166,13 @@ def serve(
         guard = PromptGuard(privatizer, public_roles=roles, public=declared)
     elif public or roles:
         raise ConfigurationError("--public and --public-role need --guardrail")
-    talks = ConversationGuard(settings_of_policy(settings)) if workers == 1 else None
+    talks = _build_conversations(settings, detector) if workers == 1 else None
     service = ServiceSettings(privatizer, keys, limits, guard, talks)
     app: Any = functools.partial(create_app, service)
     preview = privatizer.preview()
     show_promise(privatizer.guarantee, preview, quiet=quiet, verbose=verbose)
     _show_guard(guard, preview, quiet=quiet, verbose=verbose)
+    _show_detector(detector, quiet=quiet)
     warnings = [warning]
     if noise is not None and not keys:
         warnings.append(
@@ -181,6 +193,15 @@ def serve(
         say("Stopped; all that came in was answered.")
 
 
+def _build_conversations(
+    settings: Settings, detector: NamedDetector | None
+) -> ConversationGuard:
+    from mondegreen.prompts.conversation import settings_of_policy
+    from mondegreen.prompts.conversation_guard import ConversationGuard
+
+    return ConversationGuard(settings_of_policy(settings), detector=detector)
+
+
 def _show_guard(
     guard: PromptGuard | None, preview: Preview, *, quiet: bool, verbose: bool
 ) -> None:
@@ -190,6 +211,16 @@ def _show_guard(
     if guard is not None and not quiet:
         say("The guardrail, for requests to language models:")
         show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
+
+
+def _show_detector(detector: NamedDetector | None, *, quiet: bool) -> None:
+    from mondegreen.cli.render import say
+
+    if detector is not None and not quiet:
+        say(
+            f"Detector: {detector.name}. It reads each text first. Every word goes "
+            "through the policy too."
+        )
 
 
 def public_values(path: str | None) -> list[Any]:

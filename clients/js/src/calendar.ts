@@ -1,0 +1,40 @@
+import { NAMES } from "./calendar-names.js";
+
+/** A surrogate in another language, and the original in its place. */
+export interface Translation {
+  readonly sent: string;
+  readonly original: string;
+  /** Whether it begins with a capital that it has not inside a sentence. */
+  readonly isCapitalized: boolean;
+}
+
+const { en: ENGLISH = [], ...OTHERS } = NAMES;
+const toUpper = (name: string): string => name.toUpperCase();
+const capitalize = (name: string): string => toUpper(name[0]!) + name.slice(1);
+/** As inside a sentence, as at its beginning, and in capitals. */
+const SPELLINGS = [(name: string): string => name, capitalize, toUpper];
+
+/** List what a weekday or month may become: `list_translations` of `mondegreen.prompts.calendar`. */
+export function translations(sent: string, original: string): Translation[] {
+  const theirs = ENGLISH.indexOf(sent);
+  if (theirs < 0) return [];
+  const mine = ENGLISH.findIndex((name) => name === original || toUpper(name) === original); // "march" may be no month
+  const pairs = Object.values(OTHERS)
+    .filter((names) => names[theirs]!.toLowerCase() !== sent.toLowerCase())
+    .map((names) => [names[theirs]!, names[mine]] as const);
+  const meant = new Map<string, Set<string>>();
+  const plain = new Set(pairs.map(([name]) => name));
+  const capitalized = new Set(pairs.map(([name]) => capitalize(name)).filter((name) => !plain.has(name)));
+  for (const spell of SPELLINGS) {
+    for (const [name, old] of pairs) {
+      const written = spell(name);
+      const asWritten = spell === toUpper ? toUpper(original) : original;
+      meant.set(written, (meant.get(written) ?? new Set<string>()).add(old === undefined ? asWritten : spell(old)));
+    }
+  }
+  return [...meant].map(([written, olds]) => ({
+    sent: written,
+    original: olds.size === 1 ? [...olds][0]! : written === toUpper(written) ? toUpper(original) : original,
+    isCapitalized: capitalized.has(written),
+  }));
+}

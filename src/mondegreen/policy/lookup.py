@@ -132,9 +132,10 @@ def _list_marked(words: list[str], flags: Flags) -> NDArray[np.intp]:
     may_be = np.bincount(run[is_dot], minlength=len(gaps) + 1) > 1
     may_be[run[is_mark]] = True
     is_listed = (is_dot | is_mark) & may_be[run]
-    for i in np.flatnonzero(flags & _SLASH).tolist():
-        is_listed[i] |= any(map(str.isdigit, words[gaps[i] : gaps[i] + 2]))
-    return gaps[is_listed]
+    slashes = np.flatnonzero(flags & _SLASH)
+    for i, gap in zip(slashes.tolist(), gaps[slashes].tolist(), strict=True):
+        is_listed[i] |= any(map(str.isdigit, words[gap : gap + 2]))
+    return np.asarray(gaps[is_listed])
 
 
 def _run_at(gap: int, flags: list[int], count: int) -> tuple[int, int]:

@@ -243,7 +243,7 @@ class Policy:
         shown = frozenset(self.ordinary)
         for (name, form), hidden in self.lexicon.unprinted.items():
             symbol = self.find_group(name, form)
-            known.update((word, symbol) for word in hidden if word not in shown)
+            known.update(dict.fromkeys([w for w in hidden if w not in shown], symbol))
         for word in sorted(never):  # an order that every process has
             known[word] = known.get(word, self.find_group("rest", find_form(word)))
         if not found:

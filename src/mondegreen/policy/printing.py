@@ -141,10 +141,11 @@ class PolicyPrinter:
         is_first = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_first[1:] = (flags & STARTS) > 0
         is_first[batch.begins] = True
-        is_word = codes < self._words
-        index = np.where(is_word, codes + self._words * is_first[:-1], 0)
+        formats = np.flatnonzero(codes >= self._words)
+        index = np.array(codes, dtype=np.int64)
+        index[np.flatnonzero(is_first[:-1])] += self._words
+        index[formats] = 0
         printed: list[str] = self._printed.take(index).tolist()
-        formats = np.flatnonzero(~is_word)
         asked = codes[formats].tolist()
         shown = {code: self.policy.print(code) for code in set(asked)}
         for i, code in zip(formats.tolist(), asked, strict=True):
@@ -166,11 +167,12 @@ class PolicyPrinter:
         No word of the next text is behind the last one of a text.
         """
         before = codes[:-1]
-        is_asked = (codes[1:] >= self._ordinary) & ~is_last[:-1]
         is_article = np.zeros(len(before), dtype=np.bool_)
         for code in self._articles:
             is_article |= before == code
-        for i in np.flatnonzero(is_article & is_asked).tolist():
+        articles = np.flatnonzero(is_article)
+        is_asked = (codes[articles + 1] >= self._ordinary) & ~is_last[articles]
+        for i in articles[is_asked].tolist():
             vowel = printed[i + 1][:1].lower() in _VOWELS
             article = "an" if vowel else "a"
             printed[i] = article.capitalize() if printed[i][0] == "A" else article

@@ -89,6 +89,18 @@ def test_show_says_of_tokens_as_spelled_what_they_are():
     assert unknown["class"] == "rest"
 
 
+def test_show_says_what_a_name_is_behind_a_full_stop_and_behind_a_sign():
+    (hope,), (will,), (small,) = (show(word) for word in ("Hope", "Will", "hope"))
+    assert hope["at_start"]["class"] == "ordinary"
+    assert hope["behind_stop"]["class"] == hope["behind_sign"]["class"] == "first_name"
+    assert will["behind_stop"] is None  # as a first word, which "Will" often is
+    assert will["behind_sign"]["class"] == "first_name"
+    assert small["behind_stop"] is small["behind_sign"] is None
+    told = run("policy", "show", "Hope").stdout
+    assert "behind a full stop, as in Mr. Hope: first_name" in told
+    assert "behind a sign, as in (Hope): first_name" in told
+
+
 def test_show_looks_at_each_token_of_an_argument():
     words = [each["word"] for each in show("anna@example.org", "+49 170", "12/05/2021")]
     assert words == ["anna", "example", "org", "49", "170", "12", "05", "2021"]

@@ -140,8 +140,8 @@ export class PolicyLookup {
     if (letters.isSmall(word) || !(known < policy.ordinary || isName)) return known;
     // An ordinary word with capitals.
     if (isUpper && [...word.slice(0, 3)].length > 1) {
-      if (policy.starts.has(folded)) return this.likelyName(word, folded, known);
-      return policy.upper.get(folded) ?? known;
+      const name = policy.starts.has(folded) ? policy.nameOf(folded) : undefined;
+      return policy.upper.get(folded) ?? name ?? known;
     }
     if (starts && !policy.starts.has(folded)) return known;
     return policy.capitals.get(folded) ?? known;

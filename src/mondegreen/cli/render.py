@@ -104,6 +104,8 @@ def describe_spellings(shown: ShownWord) -> list[str]:
     spelled = shown.word[:1].upper() + shown.word[1:]
     others = {
         "as the first word of a sentence": shown.at_start,
+        f"behind a full stop, as in Mr. {shown.word}": shown.behind_stop,
+        f"behind a sign, as in ({shown.word})": shown.behind_sign,
         f"as {spelled} inside a sentence": shown.capitalized,
     }
     return [

@@ -65,6 +65,7 @@ _FIRST_WORDS: Final = frozenset("will may can new fall spring does good best".sp
 """They begin sentences so often that no capital makes them names there."""
 
 _SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbols in a memo
+_CASES, _NAMED, _BITS = 3, 4, 3  # and whether the lists have it as a name
 
 
 def _fold(word: str) -> str:
@@ -73,6 +74,11 @@ def _fold(word: str) -> str:
         return word.lower()
     folded = canonical(word) if "'" not in word and "’" not in word else word
     return folded.lower().replace("’", "'")
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is made of the ten digits alone."""
+    return word.isdigit() and word.isascii()
 
 
 def get_flags(gap: str) -> int:
@@ -118,15 +124,18 @@ def _list_marked(words: list[str], flags: Flags) -> NDArray[np.intp]:
     A run of joined words is counted with the gap before it, and across the ends of
     texts: that finds too many, and what is done with them finds the right ones.
     """
-    run = np.cumsum((flags & _JOINS) == 0)
-    count = len(flags) + 1
+    gaps = np.flatnonzero(flags & (_JOINS | _MARKS))
+    flags = flags[gaps]
+    begins = (np.diff(gaps, prepend=-2) > 1) | ((flags & _JOINS) == 0)
+    run = np.cumsum(begins)
     is_dot, is_mark = (flags & _DOT) > 0, (flags & _MARKS) > 0
-    may_be = np.bincount(run[is_dot], minlength=count) > 1
+    may_be = np.bincount(run[is_dot], minlength=len(gaps) + 1) > 1
     may_be[run[is_mark]] = True
     is_listed = (is_dot | is_mark) & may_be[run]
-    for i in np.flatnonzero(flags & _SLASH).tolist():
-        is_listed[i] |= any(map(str.isdigit, words[i : i + 2]))
-    return np.flatnonzero(is_listed)
+    slashes = np.flatnonzero(flags & _SLASH)
+    for i, gap in zip(slashes.tolist(), gaps[slashes].tolist(), strict=True):
+        is_listed[i] |= any(map(str.isdigit, words[gap : gap + 2]))
+    return np.asarray(gaps[is_listed])
 
 
 def _run_at(gap: int, flags: list[int], count: int) -> tuple[int, int]:
@@ -210,48 +219,51 @@ class PolicyLookup:
         """Find the symbols of a word, and how it is written, packed into one number.
 
         They are its symbol as first word of a sentence (bit 32 and above), its symbol
-        inside of one (bits 2 to 31), and its case (bits 0 and 1).
+        inside of one (bits 3 to 31), whether it may be a name (bit 2), and its case
+        (bits 0 and 1).
         """
-        inside, case = self._find_inside(word)
+        policy = self.policy
+        if word.islower() and word.isascii() and word.isalpha() and len(word) > 1:
+            symbol = policy.symbols.get(word)  # a short way for most
+            if symbol is None:
+                symbol = self._rest[find_form(word)]
+            return symbol << 32 | symbol << _BITS | _SMALL
+        folded, low = _fold(word), _find_case(word)
+        known = policy.symbols.get(folded)
+        if known is None or _is_number(word):
+            symbol = self._find_unlisted(word, folded)
+            return symbol << 32 | symbol << _BITS | low
+        start = inside = self._find_listed(word, folded, known, starts=False)
         # A list in the policy says which names inside are ordinary as first words.
-        may_differ = case != _SMALL and inside >= len(self.policy.ordinary)
-        start = self.find_symbol(word, starts=True) if may_differ else inside
-        return start << 32 | inside << 2 | case
-
-    def _find_inside(self, word: str) -> tuple[int, int]:
-        """Find the symbol of a word inside a sentence, and how it is written."""
-        if len(word) > 1 and word.isascii() and word.islower():  # a short way for most
-            known = self.policy.symbols.get(word)
-            if known is not None:
-                return known, _SMALL * word[0].isalpha()
-            if word.isalpha():
-                return self._rest[find_form(word)], _SMALL
-        return self.find_symbol(word), _find_case(word)
+        if low != _SMALL and inside >= len(policy.ordinary):
+            start = self._find_listed(word, folded, known, starts=True)
+        low |= _NAMED * (folded in policy.names or folded in policy.upper)
+        return start << 32 | inside << _BITS | low
 
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""
         words = batch.words()
-        count = len(words)
-        found = np.fromiter(map(self._entries.__getitem__, words), np.int64, count)
+        found = np.fromiter(map(self._entries.__getitem__, words), np.int64, len(words))
         low = found.astype(np.int32)
-        codes, cases = low >> 2, low & 3
+        codes, cases = low >> _BITS, low & _CASES
         flags = batch.flag_gaps(self._flags.__getitem__)
-        begins = np.cumsum([0, *batch.counts()])
-        is_start = np.zeros(count + 1, dtype=np.bool_)
-        is_start[1:] = (flags & _STARTS) > 0
-        is_start[begins] = True
-        has_capital = cases == _CAPITAL
-        behind = np.zeros(count + 1, dtype=np.int16)
-        behind[1:] = flags
-        behind[begins] = 0
-        in_title = _in_title_case(cases, flags, begins) & has_capital
-        likely = in_title | has_capital & ((behind[:-1] & _STOP) > 0)
-        sure = is_start[:-1] & ((flags & _OWNS) > 0)  # "Will's"
-        sure = has_capital & (sure | ((behind[:-1] & _SIGN) > 0))
-        is_start[:-1] |= in_title
-        starts = np.flatnonzero(is_start[:-1])
-        codes[starts] = found[starts] >> 32
-        self._recode_names(words, codes, likely, sure)
+        in_title = _in_title_case(cases, flags, batch.begins)
+        before = np.empty(len(words) + 1, dtype=np.int16)  # flags of the gap in front
+        before[1:] = flags
+        before[batch.begins] = _STARTS
+        # Where a word stands says nothing of a small one, and most are small.
+        places = np.flatnonzero(cases != _SMALL)
+        has_capital = cases.take(places) == _CAPITAL
+        in_title = in_title.take(places) & has_capital
+        before = before.take(places)
+        starts = (before & _STARTS) > 0
+        owns = starts & ((flags.take(places) & _OWNS) > 0)  # "Will's"
+        sure = has_capital & (owns | ((before & _SIGN) > 0))
+        likely = in_title | has_capital & ((before & _STOP) > 0)
+        first = places[starts | in_title]
+        codes[first] = found.take(first) >> 32
+        is_name = (likely | sure) & ((low.take(places) & _NAMED) > 0)
+        self._recode_names(words, codes, places[is_name], sure[is_name])
         self._recode_joined(batch, words, codes, flags)
         if self.policy.numbers == "near":
             cells = self.policy.alphabet.cells
@@ -259,14 +271,13 @@ class PolicyLookup:
         return codes
 
     def _recode_names(
-        self, words: list[str], codes: Ids, likely: Marks, sure: Marks
+        self, words: list[str], codes: Ids, places: NDArray[np.intp], sure: Marks
     ) -> None:
         """Look words with a capital up anew where a name is likely, or nearly sure."""
-        places = np.flatnonzero(likely | sure)
-        some = [words[i] for i in places.tolist()]
-        names = np.fromiter(map(self._names.__getitem__, some), np.int32, len(some))
-        is_name = (names > 0) | sure[places] & (names < 0)
-        codes[places] = np.where(is_name, np.abs(names) - 1, codes[places])
+        some = map(words.__getitem__, places.tolist())
+        names = np.fromiter(map(self._names.__getitem__, some), np.int32, len(places))
+        is_name = (names > 0) | sure & (names < 0)
+        codes[places[is_name]] = np.abs(names[is_name]) - 1
 
     def _find_likely_name(self, word: str) -> int:
         """The symbol of a word with a capital as a name, plus 1; 0 if it is none.
@@ -274,14 +285,10 @@ class PolicyLookup:
         It is negative for words that are hardly ever names at the start of a sentence.
         """
         folded = _fold(word)
-        name = self._find_name(word, folded, -1) + 1
-        return -name if folded in _FIRST_WORDS else name
-
-    def _find_name(self, word: str, folded: str, known: int) -> int:
-        """The symbol of a word as a name, or what is known if it is none."""
-        name = self.policy.names.get(folded, known)
-        is_upper = len(word) > 1 and with_old_case(word).isupper()
-        return self.policy.upper.get(folded, name) if is_upper else name
+        name = self.policy.names.get(folded, -1)
+        if len(word) > 1 and with_old_case(word).isupper():
+            name = self.policy.upper.get(folded, name)
+        return -name - 1 if folded in _FIRST_WORDS else name + 1
 
     def print_codes(self, batch: TokenizedBatch) -> Ids:
         """Look up the symbols of words that were printed by this policy.
@@ -304,14 +311,15 @@ class PolicyLookup:
         self, batch: TokenizedBatch, words: list[str], codes: Ids, flags: Flags
     ) -> None:
         """Look words up anew that are parts of addresses or dates."""
-        marked = batch.group_by_text(_list_marked(words, flags))
+        marked, edges = batch.split_by_text(_list_marked(words, flags))
+        begins = batch.begins.tolist()
         for text, parts in enumerate(batch.parts):
+            gaps = marked[edges[text] : edges[text + 1]]
             if parts and parts[0].endswith("@"):
-                marked.setdefault(text, []).insert(0, -1)
-        begins = np.cumsum([0, *batch.counts()]).tolist()
-        for text, gaps in marked.items():
-            mine, parts = slice(*begins[text : text + 2]), batch.parts[text] or []
-            self._recode_text(parts[1::2], codes[mine], flags[mine].tolist(), gaps)
+                gaps.insert(0, -1)
+            if gaps:
+                mine = slice(*begins[text : text + 2])
+                self._recode_text(words[mine], codes[mine], flags[mine].tolist(), gaps)
 
     def _recode_text(
         self, words: list[str], codes: Ids, flags: list[int], marked: list[int]
@@ -345,41 +353,50 @@ class PolicyLookup:
         in_date: bool = False,
     ) -> int:
         """The symbol of one token, by its own spelling and what stands around it."""
-        policy = self.policy
-        if word.isascii() and word.isdigit():
+        if _is_number(word):
             return self._shape(number_shape(word, in_date=in_date))
         folded = _fold(word)
-        known = policy.symbols.get(folded)
+        known = self.policy.symbols.get(folded)
         if in_address and (known is None or folded not in ADDRESS_PARTS):
             return self._shape("part of an address")
-        word = with_old_case(word)
         if known is None:
-            return self._unknown(word, with_old_case(folded))
-        is_ordinary = known < len(policy.ordinary)
-        is_name = not (starts or word.isupper()) and folded in policy.capitals
-        if word.islower() or not (is_ordinary or is_name):
-            return known
-        return self._capital(word, folded, known, starts=starts)
+            return self._find_unlisted(word, folded)
+        return self._find_listed(word, folded, known, starts=starts)
 
-    def _unknown(self, word: str, folded: str) -> int:
-        """The symbol of a token that no list has, by its shape."""
+    def _find_unlisted(self, word: str, folded: str) -> int:
+        """The symbol of a number, or of a token that no list has, by its shape."""
+        if _is_number(word):
+            return self._shape(number_shape(word, in_date=False))
+        folded = with_old_case(folded)
+        if folded.isalpha():  # and so without digits, as most words are
+            return self._find_unknown(word, folded)
         has_digit = any(map(str.isdigit, folded))
         if not any(map(str.isalpha, folded)):
             return self._shape("code" if has_digit else "sign")
         if has_digit:
             return self._shape(find_mixed_shape(folded))
+        return self._find_unknown(word, folded)
+
+    def _find_unknown(self, word: str, folded: str) -> int:
+        """The symbol of a word that no list has, without digits."""
         if len(folded) == 1:
             return self._shape("letter")
-        if word.islower():
+        if with_old_case(word).islower():
             return self._rest[find_form(folded)]
         return self._name
 
-    def _capital(self, word: str, folded: str, known: int, *, starts: bool) -> int:
-        """The symbol of an ordinary word with capitals."""
-        policy = self.policy
-        if len(word) > 1 and word.isupper():
+    def _find_listed(self, word: str, folded: str, known: int, *, starts: bool) -> int:
+        """The symbol of a word that is known under its folded form."""
+        policy, word = self.policy, with_old_case(word)
+        if word.islower():
+            return known
+        is_upper = word.isupper()
+        is_name = not (starts or is_upper) and folded in policy.capitals
+        if known >= len(policy.ordinary) and not is_name:
+            return known
+        if is_upper and len(word) > 1:
             if folded in policy.starts:
-                return self._find_name(word, folded, known)
+                known = policy.names.get(folded, known)
             return policy.upper.get(folded, known)
         if starts and folded not in policy.starts:
             return known

@@ -252,7 +252,7 @@ class Policy:
         shown = frozenset(self.ordinary)
         for (name, form), hidden in self.lexicon.unprinted.items():
             symbol = self.find_group(name, form)
-            known.update((word, symbol) for word in hidden if word not in shown)
+            known.update(dict.fromkeys([w for w in hidden if w not in shown], symbol))
         for word in sorted(never):  # an order that every process has
             known[word] = known.get(word, self.find_group("rest", find_form(word)))
         if not found:
@@ -361,10 +361,12 @@ class Policy:
         All inputs share this law, so whatever bias it has costs no privacy.
         """
         draws = draw_uniform(rng, len(symbols))
-        found = self.first[symbols]
-        (hidden,) = np.nonzero(symbols >= len(self.ordinary))  # others have one output
-        found[hidden] += draws[hidden] % self.sizes[symbols[hidden]]
-        return np.asarray(found)
+        found = symbols.astype(np.int64)  # an ordinary word is its only output
+        (hidden,) = np.nonzero(symbols >= len(self.ordinary))
+        groups = found.take(hidden)
+        members = draws.take(hidden) % self.sizes.take(groups)
+        found[hidden] = self.first.take(groups) + members
+        return found
 
     def print(self, code: int) -> str:
         """The token of an output number; later laps of all outputs have a suffix."""

@@ -69,8 +69,10 @@ class PolicyPrinter:
         self.policy, self.structure = policy, structure
         words = policy.words
         self._words = len(words)
-        # A list for words inside of sentences, and behind it one for first words.
-        self._printed = [*words, *map(capitalize, words)]
+        # Words inside of sentences, and behind them first words: as an array, which
+        # hands out many at once.
+        printed = [*words, *map(capitalize, words)]
+        self._printed: NDArray[np.object_] = np.array(printed, dtype=np.object_)
         self._flags = GapFlags()
         # A word that hides has the symbol of a group, which is no output of its own.
         known = {word: symbol for symbol, word in enumerate(policy.ordinary)}
@@ -88,17 +90,15 @@ class PolicyPrinter:
 
     def join(self, batch: TokenizedBatch, codes: Codes) -> list[str | None]:
         """Print texts, from one output number per word, flat over all of them."""
-        shown, printed, joints = self._print_codes(batch, codes)
+        shown, printed, joints, edges = self._print_codes(batch, codes)
+        begins = batch.begins.tolist()
         texts: list[str | None] = []
-        end = 0
-        for number, (parts, count) in enumerate(
-            zip(shown.parts, shown.counts(), strict=True)
-        ):
-            start, end = end, end + count
+        for k, parts in enumerate(shown.parts):
             if parts is None:
                 texts.append(None)
                 continue
-            mine, touching = slice(start, end), joints.get(number, ())
+            mine = slice(begins[k], begins[k + 1])
+            touching = joints[edges[k] : edges[k + 1]]
             pieces = self._pieces(parts, printed[mine], codes[mine], touching)
             texts.append("".join(pieces))
         return texts
@@ -107,8 +107,8 @@ class PolicyPrinter:
         self, parts: list[str], codes: Codes, *, include_originals: bool = False
     ) -> tuple[str, tuple[Span, ...]]:
         """Print one text, the same as :meth:`join`, and say where its words are."""
-        shown, printed, joints = self._print_codes(TokenizedBatch([parts]), codes)
-        pieces = self._pieces(shown.parts[0] or [], printed, codes, joints.get(0, ()))
+        shown, printed, joints, _ = self._print_codes(TokenizedBatch([parts]), codes)
+        pieces = self._pieces(shown.parts[0] or [], printed, codes, joints)
         ends = list(accumulate(map(len, pieces)))
         spans = tuple(
             Span(
@@ -123,39 +123,41 @@ class PolicyPrinter:
 
     def _print_codes(
         self, batch: TokenizedBatch, codes: Codes
-    ) -> tuple[TokenizedBatch, list[str], dict[int, list[int]]]:
+    ) -> tuple[TokenizedBatch, list[str], list[int], list[int]]:
         """Print each word; also the structure, and where words may touch.
 
-        The latter are numbers of words within their texts: the gap behind them decides.
+        The latter are numbers of words within their texts, whose gap behind them
+        decides, and which of them are of which text.
         """
-        counts = batch.counts()
-        if codes.shape != (sum(counts),):
-            allowed = f"one output for each of {sum(counts)} words"
+        if codes.shape != (batch.begins[-1],):
+            allowed = f"one output for each of {batch.begins[-1]} words"
             raise InvalidParameterError("codes", f"shape {codes.shape}", allowed)
         if len(codes) and codes.min() < 0:
             raise InvalidParameterError("codes", int(codes.min()), "at least 0")
         if self.structure == "plain":
-            plain = plain_parts(batch.parts, codes, counts, last_alone)
+            plain = plain_parts(batch.parts, codes, batch.counts(), last_alone)
             batch = TokenizedBatch(list(plain))
         flags = batch.flag_gaps(self._flags.__getitem__)
         is_first = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_first[1:] = (flags & STARTS) > 0
-        is_first[np.cumsum([0, *counts])] = True
-        is_word = codes < self._words
-        index = np.where(is_word, codes, 0)
-        index[is_first[:-1] & is_word] += self._words
-        printed = list(map(self._printed.__getitem__, index.tolist()))
-        formats = np.flatnonzero(~is_word)
-        for i, code in zip(formats.tolist(), codes[formats].tolist(), strict=True):
-            printed[i] = self.policy.print(code)
+        is_first[batch.begins] = True
+        formats = np.flatnonzero(codes >= self._words)
+        index = np.array(codes, dtype=np.int64)
+        index[np.flatnonzero(is_first[:-1])] += self._words
+        index[formats] = 0
+        printed: list[str] = self._printed.take(index).tolist()
+        asked = codes[formats].tolist()
+        shown = {code: self.policy.print(code) for code in set(asked)}
+        for i, code in zip(formats.tolist(), asked, strict=True):
+            printed[i] = shown[code]
         is_last = np.zeros(len(codes) + 1, dtype=np.bool_)
-        is_last[np.cumsum(counts, dtype=np.int64) - 1] = True
+        is_last[batch.begins[1:] - 1] = True
         self._choose_articles(codes, printed, is_last[:-1])
         may_touch = (flags & TOUCHES) > 0
         if self.structure == "plain":  # words stand apart, and endings join
             may_touch[:-1] = np.isin(codes[1:], list(self._clitics))
         touching = np.flatnonzero(may_touch & ~is_last[:-1])
-        return batch, printed, batch.group_by_text(touching)
+        return batch, printed, *batch.split_by_text(touching)
 
     def _choose_articles(
         self, codes: Codes, printed: list[str], is_last: NDArray[np.bool_]
@@ -165,11 +167,12 @@ class PolicyPrinter:
         No word of the next text is behind the last one of a text.
         """
         before = codes[:-1]
-        is_asked = (codes[1:] >= self._ordinary) & ~is_last[:-1]
         is_article = np.zeros(len(before), dtype=np.bool_)
         for code in self._articles:
             is_article |= before == code
-        for i in np.flatnonzero(is_article & is_asked).tolist():
+        articles = np.flatnonzero(is_article)
+        is_asked = (codes[articles + 1] >= self._ordinary) & ~is_last[articles]
+        for i in articles[is_asked].tolist():
             vowel = printed[i + 1][:1].lower() in _VOWELS
             article = "an" if vowel else "a"
             printed[i] = article.capitalize() if printed[i][0] == "A" else article

@@ -52,6 +52,8 @@ class ShownWord:
 
     ``is_known`` says that the lists hold its folded spelling; the group of other words
     follows from their spelling alone. ``examples`` are words that may be printed.
+    ``behind_stop`` and ``behind_sign`` are what it is behind a full stop, and behind a
+    sign such as a bracket, if that differs from a first word.
     ``capitalized`` is what an ordinary word, by itself, is with a capital inside a
     sentence, if that differs.
     """
@@ -60,12 +62,19 @@ class ShownWord:
     is_known: bool
     inside: ShownSymbol
     at_start: ShownSymbol | None
+    behind_stop: ShownSymbol | None
+    behind_sign: ShownSymbol | None
     capitalized: ShownSymbol | None
     examples: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to JSON values."""
-        others = {"at_start": self.at_start, "capitalized": self.capitalized}
+        others = {
+            "at_start": self.at_start,
+            "behind_stop": self.behind_stop,
+            "behind_sign": self.behind_sign,
+            "capitalized": self.capitalized,
+        }
         return {
             "word": self.word,
             "is_known": self.is_known,
@@ -113,14 +122,23 @@ class PolicyView:
         # A part of an address or of a date is one at the start of a sentence too.
         if symbol == self._lookup.find_symbol(word):
             start = self._lookup.find_symbol(word, starts=True)
+        stop = sign = start
+        if word[:1].isupper() and start != symbol:
+            stop, sign = (self._find_behind(gap, word) for gap in (". ", ": "))
         return ShownWord(
             word=word,
             is_known=_fold(word) in self.policy.symbols,
             inside=self.describe(symbol, word),
             at_start=None if start == symbol else self.describe(start, word),
+            behind_stop=None if stop == start else self.describe(stop, word),
+            behind_sign=None if sign == start else self.describe(sign, word),
             capitalized=self._capitalized(word, symbol) if is_alone else None,
             examples=self.examples(symbol),
         )
+
+    def _find_behind(self, gap: str, word: str) -> int:
+        """Find the symbol of a word with a capital that stands behind a gap."""
+        return int(self._lookup.codes(self._lookup.cut([_BEFORE + gap + word]))[1])
 
     def _capitalized(self, word: str, symbol: int) -> ShownSymbol | None:
         """Describe an ordinary word, spelled small, as it is with a capital."""

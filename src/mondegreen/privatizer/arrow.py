@@ -20,6 +20,7 @@ from mondegreen.text.columns import (
     find_paths,
     is_list,
     lists,
+    make_strings,
     places,
     read_ids,
     read_text,
@@ -145,7 +146,7 @@ def _replace(
     before = np.cumsum([0, *words])  # words before each text
     ends = np.cumsum(lengths)
     by_row: Counts = before[ends] - before[ends - lengths]
-    released = pa.array(texts, pa.string())
+    released = make_strings(texts)
     if is_list(text.type):
         released = lists(text, released, text.type)
     return rebuild(array, steps, released), by_row

@@ -14,6 +14,7 @@ from pyarrow import types
 
 from mondegreen.errors import DataError, InvalidParameterError
 
+_MOST_BYTES = (1 << 31) - 1  # of the texts in one array of strings
 _FIELD_ID = b"PARQUET:field_id"
 # Text is looked for in the first three only.
 _LISTS = (
@@ -120,6 +121,26 @@ def read_text(text: pa.Array) -> list[str | None]:
     except UnicodeDecodeError:
         pass  # it holds the record, and is not passed on
     raise DataError("a text is not valid UTF-8")
+
+
+def make_strings(texts: Sequence[str | None]) -> pa.Array:
+    """Make an array of strings; half a surrogate pair raises a UnicodeEncodeError.
+
+    ``pa.array`` asks whether it got something of pandas, and loads pandas for that,
+    where it is installed: a quarter of a second in each process.
+
+    >>> make_strings(["é", None]).to_pylist()
+    ['é', None]
+    """
+    data = [b"" if text is None else text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, data)], dtype=np.int64)
+    if ends[-1] > _MOST_BYTES:
+        return pa.array(texts, pa.string())  # several arrays
+    is_there = np.array([text is not None for text in texts], dtype=np.bool_)
+    valid = None if is_there.all() else np.packbits(is_there, bitorder="little")
+    buffers = ends.astype(np.int32), b"".join(data), valid
+    made = (None if each is None else pa.py_buffer(each) for each in buffers)
+    return pa.StringArray.from_buffers(len(data), *made)
 
 
 def read_ids(array: pa.Array) -> list[str]:

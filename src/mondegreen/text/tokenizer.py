@@ -165,7 +165,7 @@ class TokenizedBatch:
         """
         numbers = _Numbers()
         behind = chain.from_iterable(p[2::2] for p in self.parts if p)
-        count = sum(self.counts())
+        count = int(self.begins[-1])
         places = np.fromiter(map(numbers.__getitem__, behind), np.int32, count)
         return list(numbers), places
 
@@ -176,24 +176,32 @@ class TokenizedBatch:
         [1, 2, 1]
         """
         gaps, places = self.gaps
-        return np.array(list(map(find_flags, gaps)), dtype=np.int16)[places]
+        flags = np.array(list(map(find_flags, gaps)), dtype=np.int16)
+        return flags.take(places)
 
-    def group_by_text(self, places: NDArray[np.intp]) -> dict[int, list[int]]:
-        """Group words by their texts: numbers within each text, by its own number.
+    @cached_property
+    def begins(self) -> NDArray[np.int64]:
+        """How many words stand before each text, and in all; shape (texts + 1,).
 
-        ``places``, shape (n,), are numbers of words over all texts, ascending.
+        >>> tokenize(["a b", None, "c d e"]).begins
+        array([0, 2, 2, 5])
+        """
+        return np.cumsum([0, *self.counts()], dtype=np.int64)
+
+    def split_by_text(self, places: NDArray[np.intp]) -> tuple[list[int], list[int]]:
+        """Number words within their texts, and tell which numbers are of which text.
+
+        ``places``, shape (n,), are numbers of words over all texts, ascending. Those of
+        text k are ``edges[k]..edges[k + 1] - 1`` of what is returned first. A list for
+        each text would start the collector of garbage, which looks at every word.
 
         >>> batch = tokenize(["a b", None, "c d e"])
-        >>> batch.group_by_text(np.array([1, 2, 4]))
-        {0: [1], 2: [0, 2]}
+        >>> batch.split_by_text(np.array([1, 2, 4]))
+        ([1, 0, 2], [0, 1, 1, 3])
         """
-        ends = np.cumsum(self.counts(), dtype=np.int64)
-        texts = np.searchsorted(ends, places, side="right")
-        begins = np.concatenate([[0], ends])[texts]
-        found: dict[int, list[int]] = {}
-        for text, place in zip(texts.tolist(), (places - begins).tolist(), strict=True):
-            found.setdefault(text, []).append(place)
-        return found
+        edges = np.searchsorted(places, self.begins)
+        within = places - np.repeat(self.begins[:-1], np.diff(edges))
+        return within.tolist(), edges.tolist()
 
     def __repr__(self) -> str:
         return f"TokenizedBatch(texts={len(self.parts)}, words={sum(self.counts())})"

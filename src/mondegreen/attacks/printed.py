@@ -168,6 +168,7 @@ class AbstractPrintedRows(ABC):
         Attack
         """
         found = self.unchanged.make_attack()
+        found = replace(found, details={**found.details, "unpaired": self.unpaired})
         if is_drawn or found.value is None:
             return found
         why = "; not known: this setting did not draw the words"

@@ -94,7 +94,7 @@ def attack(
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option(
         "Number of texts to attack. With --epsilon: the first N. Without: a random "
-        "sample, and survivors are counted in all texts.",
+        "sample. Survivors and rows are counted in all texts.",
         default=2000,
     ),
     spans: str | None = option(
@@ -124,11 +124,14 @@ def attack(
     ),
     fail_above: tuple[str, ...] = option(
         "Exit with code 4 if the interval of an attack reaches above VALUE, such as "
-        "survivors=0.01 for 1 %, or if it has no result. "
-        "NAME without --epsilon: survivors, reader, surrogates, linkage, attribute, "
-        "identity. With --epsilon: sensitive_words, single_word, reader, worst_word, "
-        "mutual_information, linkage. With --policy all: also learning_reader, "
-        "categories, averaging. Repeatable.",
+        "survivors=0.01 for 1 %, or if it has no result. Rows are counted: "
+        "unchanged_rows=0. "
+        "NAME without --epsilon: survivors, unchanged_rows, displaced_rows, reader, "
+        "surrogates, linkage, attribute, identity. With --epsilon: sensitive_words, "
+        "single_word, reader, worst_word, mutual_information, linkage, and with a "
+        "RELEASE unchanged_rows. With --policy all: also learning_reader, "
+        "categories, averaging. Any limit also fails if another column of RELEASE "
+        "holds originals (other_columns). Repeatable.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(
@@ -265,7 +268,7 @@ def _finish(
     force: bool,
 ) -> None:
     """Print what was found, write the page, and check it against the limits."""
-    from mondegreen.cli.attack_rows import attack_other_columns
+    from mondegreen.cli.attack_rows import attack_other_columns, find_rows
 
     if files.release is not None and (others := attack_other_columns(files)):
         made = replace(made, found={**made.found, others.name: others})
@@ -294,7 +297,11 @@ def _finish(
         write_sarif(
             pages.sarif,
             limited,
-            [*made.findings, *_list_findings(made.about.get("exposed_places"))],
+            [
+                *made.findings,
+                *find_rows(made.found),
+                *_list_findings(made.about.get("exposed_places")),
+            ],
             limits,
             names=names,
             release=files.release or files.sample,
@@ -369,17 +376,19 @@ def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> No
 
     That is where the upper end of its interval does: few texts show little.
     """
-    over = []
+    from mondegreen.cli.attack_rows import name_columns
+
+    over, advice = [], ""
     for name, limit in limits.items():
         attack = found[name]
         if said := attack.say_excess(limit):
             why = f"; {attack.adversary}" if attack.value is None else ""
-            over.append(f"{name} {said} (limit {limit:g}{why})")
+            over.append(f"{name} {said} (limit {limit:g}{why}){name_columns(attack)}")
+            if attack.value is not None and attack.value <= limit:
+                advice = ". Only the upper end of an interval is above: attack more "
+                advice += "texts"
     if over:
-        raise PrivacyError(
-            f"above --fail-above: {'; '.join(over)}. Where only the upper end of an "
-            "interval is above, attack more texts"
-        )
+        raise PrivacyError(f"above --fail-above: {'; '.join(over)}{advice}")
 
 
 @dataclass(frozen=True)

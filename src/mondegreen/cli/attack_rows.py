@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mondegreen.attacks.printed import AbstractPrintedRows
     from mondegreen.cli.attack import Files
     from mondegreen.io.base import AbstractSource
+    from mondegreen.report.sarif import Finding
 
 _ROWS: Final = 1024
 
@@ -53,11 +54,7 @@ def describe_reading(rows: AbstractPrintedRows | None) -> dict[str, Any]:
     """Say what was counted on all rows of both files, as JSON values."""
     if rows is None:
         return {}
-    return {
-        "rows": rows.rows,
-        "unpaired_rows": rows.unpaired,
-        "foreign_rows": rows.foreign,
-    }
+    return {"rows": rows.rows, "foreign_rows": rows.foreign}
 
 
 def attack_other_columns(files: Files) -> Attack | None:
@@ -109,6 +106,27 @@ def describe_rows(found: Mapping[str, Attack]) -> Iterator[str]:
                 yield f"column {name!r} of the release repeats hidden words of {shown}"
 
 
+def name_columns(attack: Attack) -> str:
+    """Name the columns that hold originals, for a message about a limit."""
+    columns = attack.details.get("columns", {})
+    held = [repr(name) for name, count in columns.items() if count["originals"]]
+    return f": column {', '.join(held)} of the release" if held else ""
+
+
+def find_rows(found: Mapping[str, Attack]) -> Iterator[Finding]:
+    """Make a finding of each row that is listed as unchanged, or in a wrong place."""
+    from mondegreen.report.sarif import Finding
+
+    problems = {
+        "unchanged_rows": "is unchanged",
+        "displaced_rows": "belongs to the original of another row",
+    }
+    for name, problem in problems.items():
+        for each in found[name].details["rows"] if name in found else ():
+            row = each["row"] if isinstance(each, dict) else each
+            yield Finding(name, f"Row {row} {problem}.", row, None, name)
+
+
 def _of_unchanged(rows: Attack) -> Iterator[str]:
     """Say how many rows stay, and list those that no tool has looked at."""
     count, details = int(rows.value or 0), rows.details
@@ -119,6 +137,9 @@ def _of_unchanged(rows: Attack) -> Iterator[str]:
             f"rows whose hidden words are all unchanged: {details['found']:,} of "
             f"{rows.n:,} (at most {shown} expected by chance)"
         )
+        if details["unpaired"]:
+            shown = amount(details["unpaired"], "row")
+            yield f"another number of words than the original: {shown}"
         if details["rows"]:
             yield f"rows that chance does not explain: {_list(details['rows'], count)}"
         return

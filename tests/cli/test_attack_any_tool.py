@@ -259,13 +259,14 @@ def attack_masks(released, *more, expect=0):
 def test_whole_rows_that_are_left_have_a_limit_of_their_own(of_masks):
     """Eight rows of 403 hide in a share of 2 %."""
     limits = "--fail-above", "survivors=0.05", "--fail-above", "unchanged_rows=0"
+    limits = *limits, "--spans", "spans"
     found, _ = attack_masks(masked(of_masks), *limits)
     rows = found["unchanged_rows"]
     # A row that holds nothing to hide may stay as it is.
     assert (rows["value"], rows["n"], rows["share"], rows["rows"]) == (0, 400, 0, [])
     leave = {3, 77, 150, 222, 290, 333, 380, 399}
     bad = masked(of_masks, leave)
-    found, _ = attack_masks(bad, *limits[:2])
+    attack_masks(bad, *limits[:2], *limits[4:])
     for row in leave:
         bad[row - 1] = bad[row - 1].upper().replace(" ", "  ") + "!"
     bad[2] += " And more."  # what a release adds protects nothing
@@ -275,8 +276,9 @@ def test_whole_rows_that_are_left_have_a_limit_of_their_own(of_masks):
     assert {each["row"] for each in found["unchanged_rows"]["rows"]} == leave
     assert "unchanged_rows is 8 (limit 0)" in said
     assert "survivors" not in said
-    found, _ = attack_masks(bad, *limits, "--spans", "spans", expect=4)
-    assert found["unchanged_rows"]["value"] == 8
+    # By the public list, too: it counts more words, such as those of families.
+    found, _ = attack_masks(bad)
+    assert {each["row"] for each in found["unchanged_rows"]["rows"]} == leave
 
 
 @pytest.mark.slow("seconds")
@@ -291,7 +293,8 @@ def test_two_rows_that_changed_places_are_found(of_masks, folder):
     assert found["displaced_rows"]["value"] == 0
     good[10], good[300] = good[300], good[10]
     found, said = attack_masks(good, *limit, expect=4)
-    assert 11 in found["displaced_rows"]["rows"]
+    # The other release shows four words, which may be in many texts.
+    assert found["displaced_rows"]["rows"] == [301]
     assert "displaced_rows is" in said
 
 

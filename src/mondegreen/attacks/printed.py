@@ -168,12 +168,33 @@ class AbstractPrintedRows(ABC):
         Attack
         """
         found = self.unchanged.make_attack()
-        found = replace(found, details={**found.details, "unpaired": self.unpaired})
         if is_drawn or found.value is None:
             return found
         why = "; not known: this setting did not draw the words"
         return replace(
             found, adversary=found.adversary + why, value=None, low=None, high=None
+        )
+
+    def count_unpaired(self) -> Attack:
+        """Tell how many rows have another number of words than their original.
+
+        No attack on words sees what such a row shows.
+
+        Returns
+        -------
+        Attack
+        """
+        value = float(self.unpaired)
+        return Attack(
+            "unpaired_rows",
+            "counts rows with another number of words than their original, which "
+            "attacks on words leave out",
+            value,
+            value,
+            value,
+            None,
+            self.rows,
+            "rows",
         )
 
     def __repr__(self) -> str:

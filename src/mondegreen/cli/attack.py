@@ -66,6 +66,7 @@ _HEADINGS: Final = {
     "survivors": "what is left unchanged",
     "unchanged_rows": "unchanged rows",
     "displaced_rows": "rows in the wrong place",
+    "unpaired_rows": "rows of another length",
     "other_columns": "originals in other columns",
     "surrogates": "consistent surrogates",
     "attribute": "inferred attribute",
@@ -129,8 +130,8 @@ def attack(
         "NAME without --epsilon: survivors, unchanged_rows, displaced_rows, reader, "
         "surrogates, linkage, attribute, identity. With --epsilon: sensitive_words, "
         "single_word, reader, worst_word, mutual_information, linkage, and with a "
-        "RELEASE unchanged_rows. With --policy all: also learning_reader, "
-        "categories, averaging. Any limit also fails if another column of RELEASE "
+        "RELEASE unchanged_rows, unpaired_rows. With --policy all: also "
+        "learning_reader, categories, averaging. Any limit also fails if another column of RELEASE "
         "holds originals (other_columns). Repeatable.",
         "--fail-above NAME=VALUE",
     ),

@@ -43,11 +43,11 @@ def read_all_rows(
 def attack_rows(
     rows: AbstractPrintedRows | None, *, is_drawn: bool = True
 ) -> dict[str, Attack]:
-    """Count the rows that chance does not explain, where a release was read."""
+    """Count rows that no attack on words explains, where a release was read."""
     if rows is None:
         return {}
-    found = rows.make_attack(is_drawn=is_drawn)
-    return {found.name: found}
+    found = rows.make_attack(is_drawn=is_drawn), rows.count_unpaired()
+    return {each.name: each for each in found}
 
 
 def describe_reading(rows: AbstractPrintedRows | None) -> dict[str, Any]:
@@ -98,12 +98,11 @@ def describe_rows(found: Mapping[str, Attack]) -> Iterator[str]:
         yield f"rows that belong to the original of another row: {listed}"
     if (others := found.get("other_columns")) is not None:
         for name, count in others.details["columns"].items():
-            if count["originals"]:
-                shown = amount(count["originals"], "row")
-                yield f"column {name!r} of the release holds the original of {shown}"
-            else:
-                shown = amount(count["hidden_words"], "row")
-                yield f"column {name!r} of the release repeats hidden words of {shown}"
+            held, given = count["originals"], count["hidden_words"]
+            yield (
+                f"column {name!r} of the release: originals in {amount(held, 'row')}, "
+                f"hidden words in {amount(given, 'row')}"
+            )
 
 
 def name_columns(attack: Attack) -> str:
@@ -137,9 +136,6 @@ def _of_unchanged(rows: Attack) -> Iterator[str]:
             f"rows whose hidden words are all unchanged: {details['found']:,} of "
             f"{rows.n:,} (at most {shown} expected by chance)"
         )
-        if details["unpaired"]:
-            shown = amount(details["unpaired"], "row")
-            yield f"another number of words than the original: {shown}"
         if details["rows"]:
             yield f"rows that chance does not explain: {_list(details['rows'], count)}"
         return

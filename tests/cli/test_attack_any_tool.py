@@ -160,6 +160,7 @@ def test_text_is_shown_on_a_terminal_alone(files):
         ([".", "r.jsonl"], ". is a folder, and attack takes one pair of files"),
         (["o.jsonl", "."], "run it once for each pair"),
         (["o.jsonl", "r.jsonl", "--spans", "label"], "row"),
+        (["-", "r.jsonl"], "- is a stream, and attack reads a SAMPLE and its RELEASE"),
     ],
 )
 def test_what_does_not_go_together_is_refused(files, arguments, says):

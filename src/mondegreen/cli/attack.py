@@ -131,8 +131,8 @@ def attack(
         "surrogates, linkage, attribute, identity. With --epsilon: sensitive_words, "
         "single_word, reader, worst_word, mutual_information, linkage, and with a "
         "RELEASE unchanged_rows, unpaired_rows. With --policy all: also "
-        "learning_reader, categories, averaging. Any limit also fails if another column of RELEASE "
-        "holds originals (other_columns). Repeatable.",
+        "learning_reader, categories, averaging. Any limit also fails if another "
+        "column of RELEASE holds originals (other_columns). Repeatable.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(
@@ -241,6 +241,14 @@ def _check_files(*paths: str | None) -> None:
             )
     if len(set(paths)) < len(paths):
         raise ConfigurationError("SAMPLE and RELEASE must be two files")
+    if None in paths:
+        return
+    for path in map(str, paths):
+        if path == "-" or (Path(path).exists() and not Path(path).is_file()):
+            raise ConfigurationError(
+                f"{path} is a stream, and attack reads a SAMPLE and its RELEASE more "
+                "than once: name two files"
+            )
 
 
 def _check_policy_options(

@@ -163,8 +163,7 @@ class UnchangedRows:
         value = float(self._count) if self._with_units else None
         return Attack(
             "unchanged_rows",
-            f"counts rows with {self.unit} that are all left, as are four of five of "
-            "the words or more",
+            f"counts rows that show all of their {self.unit} and 80 % of all words",
             value,
             value,
             value,

@@ -80,6 +80,17 @@ def test_the_units_that_a_limit_needs_are_those_of_the_interval():
             assert wilson(left * (units - 1), units - 1)[1] > float(limit)
 
 
+def test_the_time_of_all_rows_is_the_one_that_was_measured():
+    page = (ROOT / "docs/how-to/attack-a-release.md").read_text(encoding="utf-8")
+    found = json.loads((ROOT / "benchmarks/results/attack_rows.json").read_text())
+    speed = found["speed"]
+    said = (
+        rf"{speed['rows']:,} rows of {speed['words']} words took "
+        rf"{speed['seconds']:.1f} seconds of one core and\s{speed['megabytes']:.0f} MB"
+    )
+    assert re.search(said, page)
+
+
 def test_every_code_of_the_table_is_that_of_an_attack(tmp_path, monkeypatch):
     """Codes 1 and 130 are those of every command."""
     table = PAGE.split("## Exit codes\n")[1].split("\n## ")[0]

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from itertools import compress
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from commands import run_command
-from mondegreen.attacks.pairs import build_pairs
-from mondegreen.attacks.policies import looks_printed
+from mondegreen.attacks.printed import PolicyRows
 from mondegreen.cli.main import cli
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
@@ -325,13 +324,11 @@ def test_what_a_policy_drew_is_never_refused(policy, mechanism, same):
     lookup = PolicyLookup(load_policy(policy))
     for seed in range(20):
         made = build_privatizer(settings, Seeded(seed)).batch(texts)
-        released = [each.text for each in made]
-        pairs = build_pairs(texts, lookup, released)
-        assert pairs.left_out < 5  # a stray such as 've is not read as a word
-        batch, printed = (
-            lookup.cut(list(compress(some, pairs.chosen))) for some in (texts, released)
-        )
-        assert looks_printed(lookup.policy, pairs, batch, printed)
+        rows = PolicyRows(lookup, same)
+        rows.add(range(1, len(texts) + 1), texts, [each.text for each in made])
+        assert rows.unpaired < 5  # a stray such as 've is not read as a word
+        assert rows.looks_drawn
+        assert rows.make_attack().value == 0
 
 
 @pytest.mark.parametrize(
@@ -415,3 +412,103 @@ def test_the_places_that_context_gives_away_are_listed_by_number(policy, folder)
     assert "with a posterior above 0.5" in said
     assert "United" not in said
     invoke("attack", "notes.csv", "--places", expect=2)  # no release
+
+
+@pytest.fixture
+def long_files(folder):
+    """Write 4,100 rows and an honest release; return them, to be spoiled."""
+    with REVIEWS.open(encoding="utf-8", newline="") as stream:
+        texts = [row["review"] for row in csv.DictReader(stream)]
+    originals = (texts * 342)[:4100]
+    made = build_privatizer(Settings(policy="sensitive", epsilon=12.0), Seeded(5))
+    released = [each.text for each in made.batch(originals)]
+    write_texts(folder / "o.csv", originals)
+    return folder, originals, released
+
+
+def write_texts(path, texts, *more, names=("text",)):
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([names, *zip(texts, *more, strict=True)])
+
+
+def attack_long(*more, expect=0):
+    ask = "attack", "o.csv", "r.csv", "--epsilon", "12", "--texts", "40"
+    return run_command(*ask, "--quiet", *more, expect=expect)
+
+
+@pytest.mark.slow("seconds")
+def test_raw_rows_are_found_wherever_they_are(long_files):
+    """The attack reads the first rows, and holds every other one out."""
+    folder, originals, released = long_files
+    limit = "--fail-above", "unchanged_rows=0"
+    write_texts(folder / "r.csv", released)
+    found = json.loads(attack_long(*limit, "--json").stdout)
+    assert found["rows"] == 4100
+    assert found["unchanged_rows"]["n"] == 3416  # others have no word to hide
+    assert found["unchanged_rows"]["value"] == found["foreign_rows"] == 0
+    for row in (0, 1, 3996):  # attacked, held out, and beyond what is read
+        bad = [*released]
+        bad[row] = originals[row].upper() + "  !"
+        write_texts(folder / "r.csv", bad)
+        done = attack_long(*limit, "--json", expect=4)
+        rows = json.loads(done.stdout)["unchanged_rows"]
+        assert (rows["value"], rows["rows"]) == (1, [row + 1])
+        assert "unchanged_rows is 1 (limit 0)" in done.stderr
+        assert originals[row][:20].lower() not in (done.output + done.stderr).lower()
+
+
+@pytest.mark.slow("seconds")
+def test_rows_with_words_of_no_group_are_named(long_files):
+    folder, _, released = long_files
+    released[4000] += " Zyxwoldemorth"
+    released[3000] = released[3000].replace(" the ", " Zyxwoldemorth ")
+    write_texts(folder / "r.csv", released)
+    done = attack_long("--fail-above", "sensitive_words=1", expect=4)
+    # The row with one word more is not paired, and may be read in another way.
+    assert "1 row has words that this setting never prints: 3001." in done.stderr
+    assert re.search(r"rows of another length +1 row ", done.stdout)
+    limit = "--fail-above", "unpaired_rows=0"
+    assert "unpaired_rows is 1 (limit 0)" in attack_long(*limit, expect=4).stderr
+
+
+@pytest.mark.slow("seconds")
+def test_files_of_other_lengths_are_refused(long_files):
+    folder, _, released = long_files
+    write_texts(folder / "r.csv", released)
+    with (folder / "r.csv").open("a") as stream:
+        stream.write("one more\n")
+    done = attack_long("--fail-above", "unchanged_rows=0", expect=3)
+    assert "o.csv: it ends after 4,100 rows; r.csv has more" in done.stderr
+
+
+@pytest.mark.slow("seconds")
+def test_originals_in_another_column_fail_every_limit(long_files):
+    folder, originals, released = long_files
+    write_texts(folder / "r.csv", released, originals, names=("text", "text_raw"))
+    assert "column 'text_raw' of the release: originals in" in attack_long().stdout
+    done = attack_long("--fail-above", "linkage=1", expect=4)
+    assert "(limit 0): column 'text_raw' of the release" in done.stderr
+    assert originals[0][:20] not in done.output
+
+
+def test_without_a_release_no_row_is_known_to_be_hidden(of_policy):
+    done = of_policy("--fail-above", "unchanged_rows=0", expect=4)
+    assert "unchanged_rows is not known" in done.stderr
+
+
+def test_rows_of_a_space_are_compared_with_its_law(run, folder):
+    run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "4")
+    limit = "--epsilon", "4", "--fail-above", "unchanged_rows=0"
+    run("attack", "sample.csv", "out.csv", *limit)
+    mine, theirs = (
+        (folder / name).read_text().splitlines() for name in ("sample.csv", "out.csv")
+    )
+    theirs[70] = mine[70]
+    (folder / "out.csv").write_text("\n".join(theirs) + "\n")
+    done = run("attack", "sample.csv", "out.csv", *limit, "--json", expect=4)
+    assert json.loads(done.stdout)["unchanged_rows"]["rows"] == [70]
+    law = "--epsilon", "4", "--mechanism", "laplace"
+    run("privatize", "sample.csv", "-o", "far.csv", *law)
+    found = json.loads(run("attack", "sample.csv", "far.csv", *law, "--json").stdout)
+    assert found["unchanged_rows"]["value"] is None
+    assert "no closed form" in found["unchanged_rows"]["adversary"]

@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -113,8 +114,29 @@ def test_a_page_has_numbers_and_no_text(files):
     assert "What an attacker recovers" in page
     assert "illness" in page
     assert SECRET not in page
-    run("o.jsonl", "r.jsonl", "--html", "page.html", expect=3)
     run("o.jsonl", "r.jsonl", "--html", "page.html", "--force")
+
+
+@pytest.mark.parametrize("option", ["--html", "--sarif"])
+def test_a_page_that_exists_stops_the_command_before_its_work(files, option):
+    """Not with the code of a limit, nor with a result that looks like one."""
+    (files / "page").write_text("old")
+    limits = "--fail-above", "survivors=0"
+    done = run("o.jsonl", "r.jsonl", option, "page", *limits, expect=3)
+    assert "page: exists already (give --force" in done.stderr
+    assert done.stdout == ""
+    assert "above" not in done.stderr
+    assert (files / "page").read_text() == "old"
+
+
+def test_no_file_that_is_read_is_written(files):
+    for name in ("o.jsonl", "r.jsonl"):
+        before = (files / name).read_bytes()
+        run("o.jsonl", "r.jsonl", "--html", name, "--force", expect=2)
+        assert (files / name).read_bytes() == before
+    both = "--html", "page", "--sarif", "page"
+    run("o.jsonl", "r.jsonl", *both, expect=2)
+    assert not (files / "page").exists()
 
 
 def test_people_get_rows_by_number(files):
@@ -138,6 +160,7 @@ def test_text_is_shown_on_a_terminal_alone(files):
         ([".", "r.jsonl"], ". is a folder, and attack takes one pair of files"),
         (["o.jsonl", "."], "run it once for each pair"),
         (["o.jsonl", "r.jsonl", "--spans", "label"], "row"),
+        (["-", "r.jsonl"], "- is a stream, and attack reads a SAMPLE and its RELEASE"),
     ],
 )
 def test_what_does_not_go_together_is_refused(files, arguments, says):
@@ -199,3 +222,101 @@ def test_show_begins_with_the_riskiest_row(files):
     _, shown, _ = on_terminal("attack", "a.jsonl", "b.jsonl", "--show")
     assert shown.index("row 2: ") < shown.index("row 1: ")
     assert "maria" in shown
+
+
+def write_lines(path, records):
+    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+
+
+def masked(texts, leave=()):
+    """Mask every name, place and illness, but for the rows to leave."""
+    found = []
+    for row, (text, spans) in enumerate(texts, start=1):
+        for start, end, kind in reversed(spans if row not in leave else []):
+            text = f"{text[:start]}[{kind.upper()}]{text[end:]}"
+        found.append(text)
+    return found
+
+
+@pytest.fixture
+def of_masks(folder):
+    """Write 400 texts, of which three are bare, and return them."""
+    texts = make_texts(400)
+    texts += [("It rained all day.", [])] * 3
+    write_lines(folder / "o.jsonl", [{"text": t, "spans": s} for t, s in texts])
+    return texts
+
+
+def attack_masks(released, *more, expect=0):
+    rows = [{"text": each} if isinstance(each, str) else each for each in released]
+    write_lines(Path("r.jsonl"), rows)
+    ask = "attack", "o.jsonl", "r.jsonl", "--texts", "50", "--json", *more
+    done = run_command(*ask, expect=expect)
+    assert "Oslo" not in done.output
+    return json.loads(done.stdout) if expect != 3 else {}, done.stderr
+
+
+@pytest.mark.slow("seconds")
+def test_whole_rows_that_are_left_have_a_limit_of_their_own(of_masks):
+    """Eight rows of 403 hide in a share of 2 %."""
+    limits = "--fail-above", "survivors=0.05", "--fail-above", "unchanged_rows=0"
+    limits = *limits, "--spans", "spans"
+    found, _ = attack_masks(masked(of_masks), *limits)
+    rows = found["unchanged_rows"]
+    # A row that holds nothing to hide may stay as it is.
+    assert (rows["value"], rows["n"], rows["share"], rows["rows"]) == (0, 400, 0, [])
+    leave = {3, 77, 150, 222, 290, 333, 380, 399}
+    bad = masked(of_masks, leave)
+    attack_masks(bad, *limits[:2], *limits[4:])
+    for row in leave:
+        bad[row - 1] = bad[row - 1].upper().replace(" ", "  ") + "!"
+    bad[2] += " And more."  # what a release adds protects nothing
+    bad[76] = bad[76].replace("and", "or").replace("the", "a")
+    found, said = attack_masks(bad, *limits, expect=4)
+    assert found["unchanged_rows"]["value"] == 8
+    assert {each["row"] for each in found["unchanged_rows"]["rows"]} == leave
+    assert "unchanged_rows is 8 (limit 0)" in said
+    assert "survivors" not in said
+    # By the public list, too: it counts more words, such as those of families.
+    found, _ = attack_masks(bad)
+    assert {each["row"] for each in found["unchanged_rows"]["rows"]} == leave
+
+
+@pytest.mark.slow("seconds")
+def test_two_rows_that_changed_places_are_found(of_masks, folder):
+    texts = [*of_masks]
+    first, second = "Ann saw a red kite over the old mill.", "Bob paid Peter in Oslo."
+    texts[10], texts[300] = (first, [[0, 3, "name"]]), (second, [[0, 3, "name"]])
+    write_lines(folder / "o.jsonl", [{"text": t, "spans": s} for t, s in texts])
+    limit = "--fail-above", "displaced_rows=0"
+    good = masked(texts)
+    found, _ = attack_masks(good, *limit)
+    assert found["displaced_rows"]["value"] == 0
+    good[10], good[300] = good[300], good[10]
+    found, said = attack_masks(good, *limit, expect=4)
+    # The other release shows four words, which may be in many texts.
+    assert found["displaced_rows"]["rows"] == [301]
+    assert "displaced_rows is" in said
+
+
+@pytest.mark.parametrize("place", ["text_raw", "old.text", "parts"])
+def test_originals_elsewhere_in_a_record_are_found(of_masks, place):
+    released = []
+    for (text, _), safe in zip(of_masks, masked(of_masks), strict=True):
+        raw = {"text_raw": text.upper(), "old.text": {"text": text}, "parts": [text]}
+        released.append({"text": safe, "id": "a", place.partition(".")[0]: raw[place]})
+    found, said = attack_masks(released, "--fail-above", "linkage=1", expect=4)
+    assert found["other_columns"]["columns"][place]["originals"] == 400
+    assert f"column {place!r} of the release" in said
+
+
+def test_a_second_copy_of_the_release_is_no_original(of_masks):
+    safe = masked(of_masks)
+    released = [{"text": each, "copy": each} for each in safe]
+    found, _ = attack_masks(released, "--fail-above", "linkage=1")
+    assert found["other_columns"]["columns"] == {}
+    for each, (text, spans) in zip(released, of_masks, strict=True):
+        each["place"] = text[slice(*spans[1][:2])] if spans else "none"
+    found, _ = attack_masks(released, "--fail-above", "linkage=1")
+    assert found["other_columns"]["value"] == 0
+    assert found["other_columns"]["columns"]["place"]["hidden_words"] == 400

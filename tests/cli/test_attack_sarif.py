@@ -76,7 +76,9 @@ def read_log(path):
 
 def test_each_unit_that_is_left_is_a_warning_at_its_row(folder):
     run(*notes(folder), "--sarif", "log.sarif")
-    found = read_log(folder / "log.sarif")
+    *found, row = read_log(folder / "log.sarif")
+    assert row["message"]["text"] == "Row 3 is unchanged."
+    assert row["properties"] == {"row": 3, "kind": "unchanged_rows"}
     places = [result["locations"][0]["physicalLocation"] for result in found]
     assert [place["region"]["startLine"] for place in places] == [3, 3]
     assert {place["artifactLocation"]["uri"] for place in places} == {
@@ -119,12 +121,12 @@ def test_rows_of_csv_count_the_header_and_parquet_has_no_lines(folder):
     write("a.csv", [["text"], *([text] for text in texts)])
     write("b.csv", [["text"], *([text] for text in texts)])
     run("a.csv", "b.csv", "--sarif", "csv.sarif")
-    (found,) = read_log(folder / "csv.sarif")
+    found, _ = read_log(folder / "csv.sarif")
     assert found["locations"][0]["physicalLocation"]["region"] == {"startLine": 3}
     for name in ("a.parquet", "b.parquet"):
         pq.write_table(pa.table({"text": texts}), name)
     run("a.parquet", "b.parquet", "--sarif", "parquet.sarif")
-    (found,) = read_log(folder / "parquet.sarif")
+    found, _ = read_log(folder / "parquet.sarif")
     assert "region" not in found["locations"][0]["physicalLocation"]
     assert found["properties"]["row"] == 2
 

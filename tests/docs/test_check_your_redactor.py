@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from mondegreen.attacks.attack import wilson
 from mondegreen.cli.main import cli
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +44,74 @@ def test_the_texts_of_the_page_are_those_of_the_examples():
         path = ROOT / f"examples/{name}.jsonl"
         first = path.read_text(encoding="utf-8").splitlines()[0]
         assert f"| {json.loads(first)['note']} |" in PAGE
+
+
+def commands_of(section):
+    text = PAGE.split(f"## {section}\n")[1].split("\n## ")[0].replace("\\\n", " ")
+    lines = re.findall(r"^\$ (mondegreen attack .*)", text, re.MULTILINE)
+    return [shlex.split(re.split(r" \|\| | > ", line)[0])[1:] for line in lines]
+
+
+def test_limits_that_are_derived_pass_a_good_release_and_stop_a_bad_one(monkeypatch):
+    monkeypatch.chdir(ROOT / "examples")
+    measure, keep, fail = commands_of("Derive your limits")
+    codes = [CliRunner().invoke(cli, each).exit_code for each in (keep, fail)]
+    assert codes == [0, 4]
+    found = json.loads(CliRunner().invoke(cli, measure).stdout)
+    shown = re.search(
+        r"that is ([\d.]+) for `survivors` and `reader`, and (\d) for `unchanged_rows` "
+        r"and\s`displaced_rows`",
+        PAGE,
+    )
+    for name in ("survivors", "reader"):
+        assert f"{found[name]['high']:.3f}" == shown[1]
+    for name in ("unchanged_rows", "displaced_rows"):
+        assert f"{found[name]['high']:g}" == shown[2]
+
+
+def test_the_units_that_a_limit_needs_are_those_of_the_interval():
+    table = PAGE.split("<!-- units_needed -->")[1].split("<!-- end of")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[3:]]
+    assert len(rows) == 4
+    for limit, *counts in rows:
+        for share, count in zip((0, 0.5, 0.8), counts, strict=True):
+            left, units = share * float(limit), int(count.replace(",", ""))
+            assert wilson(left * units, units)[1] <= float(limit)
+            assert wilson(left * (units - 1), units - 1)[1] > float(limit)
+
+
+def test_the_time_of_all_rows_is_the_one_that_was_measured():
+    page = (ROOT / "docs/how-to/attack-a-release.md").read_text(encoding="utf-8")
+    found = json.loads((ROOT / "benchmarks/results/attack_rows.json").read_text())
+    speed = found["speed"]
+    said = (
+        rf"{speed['rows']:,} rows of {speed['words']} words took "
+        rf"{speed['seconds']:.1f} seconds of one core and\s{speed['megabytes']:.0f} MB"
+    )
+    assert re.search(said, page)
+
+
+def test_every_code_of_the_table_is_that_of_an_attack(tmp_path, monkeypatch):
+    """Codes 1 and 130 are those of every command."""
+    table = PAGE.split("## Exit codes\n")[1].split("\n## ")[0]
+    codes = re.findall(r"^\| (\d+) \|.*\| ((?:not )?written) \|$", table, re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    for number, (code, said) in enumerate(codes):
+        if code in ("1", "130"):
+            continue
+        (tmp_path / f"old{number}").write_text("")
+        page = f"page{number}"
+        more = {
+            "0": ["--html", page],
+            "2": ["--html", page, "--fail-above", "reeder=1"],
+            "3": ["--html", f"old{number}", "--sarif", page],
+            "4": ["--html", page, "--fail-above", "survivors=0"],
+        }[code]
+        files = [str(ROOT / f"examples/{n}.jsonl") for n in ("notes", "notes_by_name")]
+        done = CliRunner().invoke(cli, ["attack", *files, "-c", "note", *more])
+        assert done.exit_code == int(code), done.output
+        assert (tmp_path / page).exists() == (said == "written")
+    assert [code for code, _ in codes] == ["0", "1", "2", "3", "4", "130"]
 
 
 def test_the_workflow_is_valid_and_its_commands_run(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from benchmarks.pages.page import DATA, DOCS, Table
 SCRIPTS = {
     name: importlib.import_module(f"benchmarks.pages.{name}")
     for name in (
+        "attack_rows_page",
         "audit_page",
         "choosing_page",
         "codes_page",

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-import numpy as np
-from scipy.stats import poisson
-
 from mondegreen.arrays import Weights
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.information import mutual_information
@@ -22,63 +19,11 @@ from mondegreen.attacks.sensitive import (
     single_guess,
 )
 from mondegreen.mechanisms.symbols.response import ResponseState
-from mondegreen.policy.policy import Policy, strip_lap
+from mondegreen.policy.policy import Policy
 from mondegreen.scores.risk import frequency_prior
-from mondegreen.text.tokenizer import TokenizedBatch, canonical
+from mondegreen.text.tokenizer import TokenizedBatch
 
 _LISTED: Final = 10
-_CHANCE: Final = 1e-6
-"""Words that stay are not called chance where chance is rarer than this."""
-
-
-def looks_printed(
-    policy: Policy, pairs: Pairs, batch: TokenizedBatch, printed: TokenizedBatch
-) -> bool:
-    r"""Compare printed words with the outputs of their groups.
-
-    False if a hidden place has a word that its group never prints, or if more words
-    stay than chance explains. A word :math:`w` of a group with :math:`n_w` outputs
-    stays with probability :math:`1/n_w` if it is one of them. Each distinct
-    original counts once, at its first place, since a wider scope prints it alike
-    everywhere. The number of those that stay is compared with a Poisson law of mean
-    :math:`\sum_w 1/n_w`, whose tail is above that of the exact law (Hoeffding
-    1956).
-
-    Parameters
-    ----------
-    policy : Policy
-        The policy that is said to have made the release.
-    pairs : Pairs
-        Symbols of originals and releases.
-    batch, printed : TokenizedBatch
-        Originals and releases, with the words of ``pairs``.
-
-    Returns
-    -------
-    bool
-        Whether the policy may have printed these words.
-    """
-    first = len(policy.ordinary)
-    last = policy.shape_symbol(0)
-    symbols = pairs.outputs
-    places = np.flatnonzero((symbols >= first) & (symbols < last)).tolist()
-    mine, theirs = batch.words(), printed.words()
-    outputs = {
-        symbol: frozenset(map(canonical, policy.groups[symbol - first].words))
-        for symbol in np.unique(symbols[places]).tolist()
-    }
-    seen: set[str] = set()
-    stayed, expected = 0, 0.0
-    for place in places:
-        symbol, word = int(symbols[place]), strip_lap(canonical(theirs[place]))
-        if word not in outputs[symbol]:
-            return False
-        original = canonical(mine[place])
-        if original not in seen and pairs.inputs[place] == symbol:
-            seen.add(original)
-            stayed += word == original
-            expected += (original in outputs[symbol]) / len(outputs[symbol])
-    return bool(poisson.sf(stayed - 1, expected) >= _CHANCE)
 
 
 def attack_policy(

@@ -28,6 +28,7 @@ from mondegreen.wording import amount, figure
 if TYPE_CHECKING:
     from mondegreen.attacks.attack import Attack
     from mondegreen.attacks.pairs import Pairs
+    from mondegreen.attacks.printed import AbstractPrintedRows
     from mondegreen.attacks.reader import Knowledge
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
@@ -63,6 +64,10 @@ _HEADINGS: Final = {
     "linkage": "linkage",
     "averaging": "repeated releases",
     "survivors": "what is left unchanged",
+    "unchanged_rows": "unchanged rows",
+    "displaced_rows": "rows in the wrong place",
+    "unpaired_rows": "rows of another length",
+    "other_columns": "originals in other columns",
     "surrogates": "consistent surrogates",
     "attribute": "inferred attribute",
     "identity": "singled out by what is left",
@@ -90,7 +95,7 @@ def attack(
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option(
         "Number of texts to attack. With --epsilon: the first N. Without: a random "
-        "sample, and survivors are counted in all texts.",
+        "sample. Survivors and rows are counted in all texts.",
         default=2000,
     ),
     spans: str | None = option(
@@ -120,11 +125,14 @@ def attack(
     ),
     fail_above: tuple[str, ...] = option(
         "Exit with code 4 if the interval of an attack reaches above VALUE, such as "
-        "survivors=0.01 for 1 %, or if it has no result. "
-        "NAME without --epsilon: survivors, reader, surrogates, linkage, attribute, "
-        "identity. With --epsilon: sensitive_words, single_word, reader, worst_word, "
-        "mutual_information, linkage. With --policy all: also learning_reader, "
-        "categories, averaging. Repeatable.",
+        "survivors=0.01 for 1 %, or if it has no result. Rows are counted: "
+        "unchanged_rows=0. "
+        "NAME without --epsilon: survivors, unchanged_rows, displaced_rows, reader, "
+        "surrogates, linkage, attribute, identity. With --epsilon: sensitive_words, "
+        "single_word, reader, worst_word, mutual_information, linkage, and with a "
+        "RELEASE unchanged_rows, unpaired_rows. With --policy all: also "
+        "learning_reader, categories, averaging. Any limit also fails if another "
+        "column of RELEASE holds originals (other_columns). Repeatable.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(
@@ -171,6 +179,7 @@ def attack(
     limits = read_limits(fail_above)
     files = Files(sample, release, columns, format)
     pages = Pages(html, sarif)
+    pages.check(files, force=force)
     if settings.epsilon is None:
         check_any_tool(settings, release, more, has_places=places)
         asked = Asked(
@@ -232,6 +241,14 @@ def _check_files(*paths: str | None) -> None:
             )
     if len(set(paths)) < len(paths):
         raise ConfigurationError("SAMPLE and RELEASE must be two files")
+    if None in paths:
+        return
+    for path in map(str, paths):
+        if path == "-" or (Path(path).exists() and not Path(path).is_file()):
+            raise ConfigurationError(
+                f"{path} is a stream, and attack reads a SAMPLE and its RELEASE more "
+                "than once: name two files"
+            )
 
 
 def _check_policy_options(
@@ -260,6 +277,12 @@ def _finish(
     force: bool,
 ) -> None:
     """Print what was found, write the page, and check it against the limits."""
+    from mondegreen.cli.attack_rows import attack_other_columns, find_rows
+
+    if files.release is not None and (others := attack_other_columns(files)):
+        made = replace(made, found={**made.found, others.name: others})
+        if limits:  # no other limit says anything about a file that holds originals
+            limits = {others.name: 0.0, **limits}
     if as_json:
         shown = {key: each.to_dict() for key, each in made.found.items()}
         echo_json({**made.about, "note": _OWN, **shown})
@@ -283,7 +306,11 @@ def _finish(
         write_sarif(
             pages.sarif,
             limited,
-            [*made.findings, *_list_findings(made.about.get("exposed_places"))],
+            [
+                *made.findings,
+                *find_rows(made.found),
+                *_list_findings(made.about.get("exposed_places")),
+            ],
             limits,
             names=names,
             release=files.release or files.sample,
@@ -358,17 +385,19 @@ def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> No
 
     That is where the upper end of its interval does: few texts show little.
     """
-    over = []
+    from mondegreen.cli.attack_rows import name_columns
+
+    over, advice = [], ""
     for name, limit in limits.items():
         attack = found[name]
         if said := attack.say_excess(limit):
             why = f"; {attack.adversary}" if attack.value is None else ""
-            over.append(f"{name} {said} (limit {limit:g}{why})")
+            over.append(f"{name} {said} (limit {limit:g}{why}){name_columns(attack)}")
+            if attack.value is not None and attack.value <= limit:
+                advice = ". Only the upper end of an interval is above: attack more "
+                advice += "texts"
     if over:
-        raise PrivacyError(
-            f"above --fail-above: {'; '.join(over)}. Where only the upper end of an "
-            "interval is above, attack more texts"
-        )
+        raise PrivacyError(f"above --fail-above: {'; '.join(over)}{advice}")
 
 
 @dataclass(frozen=True)
@@ -379,6 +408,10 @@ class Files:
     release: str | None
     columns: tuple[str, ...]
     format: Format | None
+
+    @property
+    def paths(self) -> list[str]:
+        return [self.sample] + ([] if self.release is None else [self.release])
 
     def open(self, path: str) -> AbstractSource:
         from mondegreen.io.open import open_source
@@ -411,6 +444,20 @@ class Pages:
     html: str | None
     sarif: str | None
 
+    def check(self, files: Files, *, force: bool) -> None:
+        """Refuse before the work what could not be written after it."""
+        from mondegreen.io.target import Target, is_same_file
+
+        written: list[str] = []
+        for path in filter(None, (self.html, self.sarif)):
+            Target(path, force=force)
+            if any(is_same_file(other, path) for other in files.paths + written):
+                raise ConfigurationError(
+                    f"{path}: is read or written by this command already; name another "
+                    "file"
+                )
+            written.append(path)
+
 
 def _attack_space(
     settings: Settings,
@@ -428,8 +475,14 @@ def _attack_space(
     import numpy as np
 
     from mondegreen.attacks.pairs import build_pairs
+    from mondegreen.attacks.printed import SpaceRows
     from mondegreen.attacks.run import attack_all
     from mondegreen.attacks.sensitive import attack_with_corpus
+    from mondegreen.cli.attack_rows import (
+        attack_rows,
+        describe_reading,
+        read_all_rows,
+    )
     from mondegreen.privatizer.build import build_mechanism
     from mondegreen.privatizer.spec import find_space
     from mondegreen.text.lookup import Lookup
@@ -450,7 +503,11 @@ def _attack_space(
     show("likely originals of each word")
     knowledge = _knowledge(state, pairs, language, show)
     found = attack_all(state, pairs, knowledge, show, more)
-    about = _about(pairs, problem)
+    rows = SpaceRows(Lookup(loaded), state) if releases is not None else None
+    if rows is not None:
+        read_all_rows(files, rows, show)
+    found |= attack_rows(rows, is_drawn=problem is None)
+    about = _about(pairs, problem) | describe_reading(rows)
     if has_places:
         show("exposed places")
         about["exposed_places"] = _list_exposed_places(
@@ -483,8 +540,14 @@ def _attack_policy(
 
     from mondegreen.attacks.linked import draw_linked, link_printed
     from mondegreen.attacks.pairs import build_pairs
-    from mondegreen.attacks.policies import attack_policy, looks_printed
+    from mondegreen.attacks.policies import attack_policy
+    from mondegreen.attacks.printed import PolicyRows
     from mondegreen.attacks.sensitive import InDomainReader
+    from mondegreen.cli.attack_rows import (
+        attack_rows,
+        describe_reading,
+        read_all_rows,
+    )
     from mondegreen.privatizer.build import build_mechanism
 
     law: Any = build_mechanism(settings)
@@ -503,6 +566,7 @@ def _attack_policy(
     pairs = build_pairs(texts, reader.lookup, releases)
     check_words(pairs, files)
     trouble: str | None = None
+    rows: PolicyRows | None = None
     batch, same = reader.lookup.cut(_choose(texts, pairs)), settings.same
     rng, links = np.random.default_rng(seed), None
     if releases is None and same == "place":
@@ -512,10 +576,9 @@ def _attack_policy(
         pairs = replace(pairs, released=released, shapes=pairs.structures)
     else:
         printed = reader.lookup.cut(_choose(releases, pairs))
-        was_drawn = pairs.released is None or looks_printed(
-            policy, pairs, batch, printed
-        )
-        pairs, trouble = _check(pairs, state, was_drawn=was_drawn)
+        rows = PolicyRows(reader.lookup, same)
+        read_all_rows(files, rows, show)
+        pairs, trouble = _check(pairs, state, rows)
         if pairs.released is not None and same != "place":
             links = link_printed(reader.lookup, printed, pairs.released, same)
     found = attack_policy(
@@ -528,7 +591,8 @@ def _attack_policy(
         is_public=bool(corpus),
         tell=show,
     )
-    about = _about(pairs, trouble)
+    found |= attack_rows(rows)
+    about = _about(pairs, trouble) | describe_reading(rows)
     if has_places:
         show("exposed places")
         # Without a corpus of its own, the attacker on places knows public text alone:
@@ -688,11 +752,12 @@ def check_stated(release: AbstractSource, state: State) -> list[list[Pass]]:
 
 
 def _check(
-    pairs: Pairs, state: State, *, was_drawn: bool = True
+    pairs: Pairs, state: State, rows: AbstractPrintedRows | None = None
 ) -> tuple[Pairs, str | None]:
     """Leave released words out where this setting did not draw them; say so."""
     from mondegreen.attacks.outputs import has_closed_law
     from mondegreen.attacks.pairs import looks_drawn
+    from mondegreen.cli.attack_rows import say_foreign
 
     problem = None
     if pairs.released is None:
@@ -700,8 +765,12 @@ def _check(
             "its texts are not those of SAMPLE word for word, or have words of another "
             "--space"
         )
-    elif not was_drawn or (has_closed_law(state) and not looks_drawn(state, pairs)):
+    elif (rows is not None and not rows.looks_drawn) or (
+        has_closed_law(state) and not looks_drawn(state, pairs)
+    ):
         problem = "this setting did not draw its words: another did, or it was read"
+        if rows is not None and rows.foreign:
+            problem += f". {say_foreign(rows)}"
         pairs = pairs.as_printed()
     elif pairs.left_out:
         left = amount(pairs.left_out, "text")
@@ -732,7 +801,9 @@ def _row(name: str, attack: Attack) -> list[str]:
     kind: Kind = "percent" if _is_share(attack) else "number"
     sign = " %" if _is_share(attack) else ""
     shown, (low, high) = "not known", (attack.low, attack.high)
-    if attack.value is not None and low is not None and high is not None:
+    if attack.unit == "rows" and attack.value is not None:
+        shown = amount(int(attack.value), "row")
+    elif attack.value is not None and low is not None and high is not None:
         shown = figure(attack.value, kind) + sign
         if low < high:
             shown += f" ({figure(low, kind)} to {figure(high, kind)})"
@@ -742,6 +813,8 @@ def _row(name: str, attack: Attack) -> list[str]:
 
 def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     """A row for each attack, and what is behind the largest numbers."""
+    from mondegreen.cli.attack_rows import describe_rows
+
     rows = [["attack", "reaches", "without release", "attacker"]]
     rows += [
         _row(name, each)
@@ -765,6 +838,7 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
         yield f"words guessed most often: {listed}"
     if "survivors" in found:
         yield from _of_survivors(found)
+    yield from describe_rows(found)
     for way in found["linkage"].details.get("by", ()):
         chance = figure(way["chance"], "percent")
         value = figure(way["value"], "percent")

@@ -111,6 +111,20 @@ class AbstractSource(ABC):
         names = (name for name in batch.schema.names if name not in chosen)
         return {name: batch.column(name).slice(0, most).to_pylist() for name in names}
 
+    def iterate_other_texts(self, batch: pa.RecordBatch) -> Iterator[dict[str, str]]:
+        """Yield, for each row, every text outside of the text columns, by its path."""
+        others = self.others(batch, batch.num_rows)
+        for row in range(batch.num_rows):
+            yield self.join_texts({name: cells[row] for name, cells in others.items()})
+
+    def join_texts(self, record: Mapping[str, Any]) -> dict[str, str]:
+        """Join the texts at each path of a record, but for those of text columns."""
+        found: dict[str, list[str]] = {}
+        for path, text in _find_texts(record, ""):
+            if path not in self.text_columns:
+                found.setdefault(path, []).append(text)
+        return {path: " ".join(texts) for path, texts in found.items()}
+
     def __enter__(self) -> AbstractSource:
         return self
 
@@ -215,6 +229,18 @@ class ByteSink(AbstractSink):
         self._begin()
         if epilogue := self.source.epilogue:
             self.target.write(epilogue)
+
+
+def _find_texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Find the texts in a value of JSON or Arrow, at any depth, with dotted paths."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _find_texts(each, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _find_texts(each, path)
 
 
 def missing_column(

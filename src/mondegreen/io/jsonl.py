@@ -188,14 +188,23 @@ class JsonLinesSource(AbstractByteSource):
         """The first values of fields at the top of the records: no lists or objects."""
         chosen = {*self.text_columns, self.id_column, *self.drop}
         found: dict[str, list[Any]] = {}
-        for frame in batch.column(self._frame).slice(0, most).to_pylist():
-            # What stands before a record of an array has no brace.
-            record = _cut_out("null", frame[frame.index("{") :])
-            # Numbers may have more digits than an int takes.
-            for name, value in json.loads(record, parse_int=float).items():
+        for record in self._iterate_records(batch.slice(0, most)):
+            for name, value in record.items():
                 if name not in chosen and not isinstance(value, list | dict):
                     found.setdefault(name, []).append(value)
         return found
+
+    def iterate_other_texts(self, batch: pa.RecordBatch) -> Iterator[dict[str, str]]:
+        """Yield, for each row, every text outside of the text columns, by its path."""
+        yield from map(self.join_texts, self._iterate_records(batch))
+
+    def _iterate_records(self, batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+        """Read the records of a batch, without what was cut out of them."""
+        for frame in batch.column(self._frame).to_pylist():
+            # What stands before a record of an array has no brace.
+            record = _cut_out("null", frame[frame.index("{") :])
+            # Numbers may have more digits than an int takes.
+            yield json.loads(record, parse_int=float)
 
     def encode(self, batch: pa.RecordBatch) -> bytes:
         columns = [batch.column(name) for name in self._cut]

@@ -104,7 +104,7 @@ def _row(name: str, attack: Attack) -> dict[str, Any]:
         chance = "" if attack.chance is None else _percent(attack.chance)
     else:
         cells = {
-            "value": "not known" if attack.value is None else figure(attack.value),
+            "value": "not known" if attack.value is None else _plain(attack),
             "ends": attack.unit,
         }
         chance = ""
@@ -116,6 +116,11 @@ def _row(name: str, attack: Attack) -> dict[str, Any]:
         "share": attack.value if is_share else None,
         "by_chance": attack.chance if is_share else None,
     }
+
+
+def _plain(attack: Attack) -> str:
+    """Write a value that is no share: a count of rows has all of its digits."""
+    return figure(attack.value or 0.0, "count" if attack.unit == "rows" else "number")
 
 
 def _cells(

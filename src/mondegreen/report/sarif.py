@@ -31,12 +31,15 @@ _FIRST_LINES: Final[Mapping[Format, int]] = {
 
 
 class Finding(NamedTuple):
-    """A place of a release that an attack is about; rows and words count from 1."""
+    """A place of a release that an attack is about; rows and words count from 1.
+
+    A finding about a whole row has no word.
+    """
 
     attack: str
     message: str
     row: int
-    word: int
+    word: int | None
     kind: str
 
 
@@ -109,7 +112,8 @@ def _warning(finding: Finding, uri: str, format: Format | None) -> dict[str, Any
         place["region"] = {"startLine": first + finding.row - 1}
     result = _result(finding.attack, "warning", finding.message, place)
     told = {"row": finding.row, "word": finding.word, "kind": finding.kind}
-    return {**result, "properties": told}
+    known = {name: value for name, value in told.items() if value is not None}
+    return {**result, "properties": known}
 
 
 def _result(

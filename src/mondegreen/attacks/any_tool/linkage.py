@@ -11,9 +11,9 @@ the word w. Masks are no words. Equally good originals share a success.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Final
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from mondegreen.attacks.any_tool.rows import Row
 from mondegreen.attacks.attack import Attack, by_texts
 
 _ORIGINALS: Final = 2000
-_TRIED: Final = 200
-_MOST, _FEW = 0.8, 0.5
+_MOST, _FEW, _LEAST = 0.6, 0.5, 5
+_LISTED: Final = 20
 _RUN: Final = 3  # gaps between words that are looked at together
 
 
@@ -68,30 +68,59 @@ def link(rows: Sequence[Row]) -> Attack | None:
     )
 
 
-def find_displaced(rows: Sequence[Row]) -> float:
-    """Share of releases that are nearly the original of another row, not of their own.
+@final
+class DisplacedRows:
+    """Finds releases that belong to the original of another row.
 
-    Nearly: four of five distinct words are common to both, and of the own original less
-    than half. A release in another order has many such rows, and its other figures say
-    nothing.
+    Such a release has less than half of the distinct words of its own original, and
+    much more of those of another: six of ten or more, five words at least, and twice as
+    many as of its own. The other original is looked for among the first 2,000 rows that
+    lost so many words: if two rows are swapped, both of them did. So memory does not
+    grow with the number of rows.
+
+    A release that replaces most words is the original of no row: nothing is found.
     """
-    rows = rows[:_ORIGINALS]
-    own = [frozenset(row.words) for row in rows]
-    postings: dict[str, list[int]] = defaultdict(list)
-    for index, words in enumerate(own):
-        for word in words:
-            postings[word].append(index)
-    tried = found = 0
-    for index, row in enumerate(rows[:_TRIED]):
-        words = frozenset(_visible_words(row))
-        common = Counter(at for word in words for at in postings.get(word, ()))
-        if not common:
-            continue
-        alike = {j: n / max(len(words), len(own[j])) for j, n in common.items()}
-        tried += 1
-        mine = alike.pop(index, 0.0)
-        found += mine < _FEW and max(alike.values(), default=0.0) >= _MOST
-    return found / max(1, tried)
+
+    def __init__(self) -> None:
+        self._changed: list[Row] = []
+        self._seen = 0
+        self.texts = 0
+
+    def add(self, row: Row) -> None:
+        self.texts += 1
+        if len(self._changed) == _ORIGINALS:
+            return
+        self._seen += 1
+        own, shown = frozenset(row.words), frozenset(_visible_words(row))
+        if shown and len(own & shown) < _FEW * max(len(own), len(shown)):
+            self._changed.append(row)
+
+    def attack(self) -> Attack:
+        """Tell how many rows are displaced, and which: ``rows`` lists the first."""
+        rows = self._changed
+        index = _Index([row.words for row in rows])
+        sizes = index.lengths()
+        found = []
+        for place, row in enumerate(rows):
+            words = frozenset(_visible_words(row))
+            common = index.add_up(words)
+            alike = common / np.maximum(len(words), sizes)
+            own, alike[place] = alike[place], 0.0
+            best = int(alike.argmax())
+            is_other = alike[best] >= max(_MOST, 2 * own) and common[best] >= _LEAST
+            found += [row.number] if is_other else []
+        value = float(len(found)) if self.texts else None
+        return Attack(
+            "displaced_rows",
+            "looks for releases that belong to the original of another row",
+            value,
+            value,
+            value,
+            None,
+            self._seen,
+            "rows",
+            {"rows": found[:_LISTED]},
+        )
 
 
 def single_out(rows: Sequence[Row]) -> Attack | None:
@@ -153,6 +182,45 @@ def _runs(gaps: Sequence[str]) -> list[Hashable]:
     return [tuple(told[i : i + _RUN]) for i in range(len(told))] + [*told]
 
 
+@final
+class _Index:
+    """Which originals have a feature, such as a word."""
+
+    def __init__(self, features: Sequence[Iterable[Hashable]]) -> None:
+        self.count = len(features)
+        owners: dict[Hashable, list[int]] = defaultdict(list)
+        for place, some in enumerate(features):
+            for feature in set(some):
+                owners[feature].append(place)
+        self._owners = {feature: np.array(at) for feature, at in owners.items()}
+
+    def weights(self) -> dict[Hashable, float]:
+        """Weigh features by how few originals have them."""
+        return {
+            feature: float(np.log(self.count / len(at))) ** 2
+            for feature, at in self._owners.items()
+        }
+
+    def add_up(
+        self,
+        features: Iterable[Hashable],
+        weights: Mapping[Hashable, float] | None = None,
+    ) -> Floats:
+        """Add up the features that each original has, or their weights.
+
+        Shape (count,).
+        """
+        found = np.zeros(self.count)
+        # Sorted: sums of floats, and so ties, are the same for every order of a set.
+        for feature in sorted(set(features) & self._owners.keys(), key=repr):
+            found[self._owners[feature]] += 1 if weights is None else weights[feature]
+        return found
+
+    def lengths(self, weights: Mapping[Hashable, float] | None = None) -> Floats:
+        """Add up all features of each original, or their weights."""
+        return self.add_up(self._owners, weights)
+
+
 def _by_features(
     rows: Sequence[Row],
     name: str,
@@ -161,23 +229,12 @@ def _by_features(
 ) -> dict[str, Any]:
     """Compare weighted sets of features, one release at a time."""
     count = len(rows)
-    postings: dict[Hashable, list[int]] = defaultdict(list)
-    for index, row in enumerate(rows):
-        for feature in set(mine(row)):
-            postings[feature].append(index)
-    weights = {f: float(np.log(count / len(at))) ** 2 for f, at in postings.items()}
-    lists = {feature: np.array(at) for feature, at in postings.items()}
-    lengths = np.full(count, 1e-9)
-    for feature, at in lists.items():
-        lengths[at] += weights[feature]
-    lengths = np.sqrt(lengths)
+    index = _Index([mine(row) for row in rows])
+    weights = index.weights()
+    lengths = np.sqrt(np.maximum(index.lengths(weights), 1e-9))
     hits = np.zeros(count)
-    for index, row in enumerate(rows):
-        scores = np.zeros(count)
-        # Sorted: sums of floats, and so ties, are the same for every order of a set.
-        for feature in sorted(set(theirs(row)) & postings.keys(), key=repr):
-            scores[lists[feature]] += weights[feature]
-        hits[index] = _share(scores / lengths, index)
+    for place, row in enumerate(rows):
+        hits[place] = _share(index.add_up(theirs(row), weights) / lengths, place)
     return _sum_up(name, hits)
 
 

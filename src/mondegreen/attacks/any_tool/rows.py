@@ -17,6 +17,7 @@ from mondegreen.text.tokenizer import tokenize
 
 _ROWS: Final = 512
 _PLAIN: Final = ("ordinary", "rest", NUMBER)
+_UNCHANGED: Final = 0.8
 
 STANDS, MOVED, REPLACED, MASKED, DELETED = range(5)
 """What became of a word. A moved word is printed elsewhere in the same release."""
@@ -85,6 +86,17 @@ class Row:
 
     def left_count(self) -> int:
         return sum(map(self.is_left, self.units))
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether all units are left, and four of five words or more stand.
+
+        A row without units may stay: it holds nothing that was to be hidden. What a
+        release adds protects nothing, so it does not count as a change.
+        """
+        if not self.units or self.left_count() < len(self.units):
+            return False
+        return self.fate.count(STANDS) >= _UNCHANGED * len(self.fate)
 
     def __repr__(self) -> str:
         return f"Row({self.number}, <{len(self.words)} words>)"

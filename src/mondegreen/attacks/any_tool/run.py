@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, Protocol, final
 
 import numpy as np
 
 from mondegreen.attacks.any_tool.labels import infer_labels
-from mondegreen.attacks.any_tool.linkage import find_displaced, link, single_out
+from mondegreen.attacks.any_tool.linkage import DisplacedRows, link, single_out
 from mondegreen.attacks.any_tool.reader import PublicReader, compute_chance, read_hidden
 from mondegreen.attacks.any_tool.rows import Given, Row, read_rows
 from mondegreen.attacks.any_tool.surrogates import solve_surrogates
-from mondegreen.attacks.any_tool.survivors import Survivors
+from mondegreen.attacks.any_tool.survivors import Survivors, UnchangedRows
 from mondegreen.attacks.attack import Attack
 from mondegreen.language.ngrams import NGrams
 from mondegreen.space.space import Space
 
 ORDER: Final = (
     "survivors",
+    "unchanged_rows",
+    "displaced_rows",
     "reader",
     "surrogates",
     "linkage",
@@ -27,6 +29,10 @@ ORDER: Final = (
     "identity",
 )
 """The attacks, as they are shown."""
+
+
+class _Counter(Protocol):
+    def add(self, row: Row) -> None: ...
 
 
 @final
@@ -37,11 +43,12 @@ class Found:
     Parameters
     ----------
     attacks : dict of str to Attack
-        ``survivors``, ``reader`` and ``linkage`` are always there.
+        ``survivors``, ``unchanged_rows``, ``displaced_rows``, ``reader`` and
+        ``linkage`` are always there.
     texts, words : int
         Of all originals.
     sampled : int
-        Texts that all attacks but survivors were made on.
+        Texts that the other attacks were made on.
     displaced : float
         Share of releases that belong to the original of another row.
     """
@@ -68,7 +75,7 @@ def attack_release(
     Parameters
     ----------
     given : iterable of Given
-        Originals and releases. Survivors are counted in all of them.
+        Originals and releases. Survivors and unchanged rows are counted in all.
     language : NGrams
         A model of PUBLIC text, over the words of ``space``, which the reader knows.
     space : Space
@@ -100,10 +107,15 @@ def attack_release(
     (0.25, 4)
     """
     unit = "annotated units" if has_spans else "sensitive words"
-    survivors = Survivors(unit)
+    survivors, unchanged = Survivors(unit), UnchangedRows(unit)
+    displaced = DisplacedRows()
     tell("survivors")
-    rows = _sample(given, survivors, sample, seed)
-    found = {"survivors": survivors.attack(compute_chance(rows))}
+    rows = _sample(given, [survivors, unchanged, displaced], sample, seed)
+    found = {
+        "survivors": survivors.attack(compute_chance(rows)),
+        "unchanged_rows": unchanged.attack(),
+        "displaced_rows": displaced.attack(),
+    }
     tell("reader")
     reader = PublicReader(language, space, rows)
     found["reader"] = read_hidden(rows, reader, unit)
@@ -115,8 +127,9 @@ def attack_release(
         "identity": single_out(rows) if has_spans else None,
     }
     found |= {name: each for name, each in others.items() if each is not None}
-    displaced = find_displaced(rows)
-    return Found(found, survivors.texts, survivors.words, len(rows), displaced)
+    count = found["displaced_rows"]
+    share = (count.value or 0) / max(1, count.n)
+    return Found(found, survivors.texts, survivors.words, len(rows), share)
 
 
 def _nobody(name: str) -> Attack:
@@ -124,13 +137,17 @@ def _nobody(name: str) -> Attack:
 
 
 def _sample(
-    given: Iterable[Given], survivors: Survivors, count: int, seed: int
+    given: Iterable[Given], counters: Sequence[_Counter], count: int, seed: int
 ) -> Sequence[Row]:
-    """Count all rows, and keep some at random, in their order (reservoir sampling)."""
+    """Show the counters all rows, and keep some at random, in their order.
+
+    That is reservoir sampling.
+    """
     rng = np.random.default_rng(seed)
     kept: list[Row] = []
     for seen, row in enumerate(read_rows(given)):
-        survivors.add(row)
+        for counter in counters:
+            counter.add(row)
         if seen < count:
             kept.append(row)
         elif (place := int(rng.integers(seen + 1))) < count:

@@ -136,6 +136,50 @@ class Survivors:
         )
 
 
+@final
+@dataclass(slots=True)
+class UnchangedRows:
+    """Counts rows with units that a release shows as they are, in bounded memory."""
+
+    unit: str
+    _count: int = 0
+    _with_units: int = 0
+    _most: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, row: Row) -> None:
+        self._with_units += bool(row.units)
+        if row.is_unchanged:
+            self._count += 1
+            entry = (len(row.units), -row.number)
+            push = heapq.heappush if len(self._most) < RISKIEST else heapq.heappushpop
+            push(self._most, entry)
+
+    def attack(self) -> Attack:
+        """Tell how many rows are unchanged: of this release, so without an interval.
+
+        ``rows`` lists those with the most units. A tool that misses the only unit of a
+        row leaves the row unchanged; many units in one row were never looked at.
+        """
+        value = float(self._count) if self._with_units else None
+        return Attack(
+            "unchanged_rows",
+            f"counts rows that show all of their {self.unit} and 80 % of all words",
+            value,
+            value,
+            value,
+            None,
+            self._with_units,
+            "rows",
+            {
+                "share": self._count / self._with_units if self._with_units else None,
+                "rows": [
+                    {"row": -number, "units": units}
+                    for units, number in sorted(self._most, reverse=True)
+                ],
+            },
+        )
+
+
 def _tallies(counts: dict[str, list[int]]) -> dict[str, Any]:
     """Give the share left of each kind, with an interval, the largest count first."""
     found = {}

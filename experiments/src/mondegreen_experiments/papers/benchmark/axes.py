@@ -234,6 +234,7 @@ RECIPE: Final = Recipe(
         for axis, name in AXES.items()
     ),
     axes=("sensitive", "law", "accuracy"),
+    spaces=lambda point: [f"glove-{point['dim']}"],
     shares=("accuracy", *AXES),
     needs=("sklearn",),
 )

@@ -238,5 +238,6 @@ RECIPE: Final = Recipe(
         ),
     ),
     axes=("reader", "law", "accuracy"),
+    spaces=lambda point: [f"glove-{_SIZES[str(point['size'])].dim}"],
     needs=("sklearn",),
 )

@@ -46,6 +46,9 @@ MANY: Final = 4
 AXES_OF: Final = "benchmark-axes"
 """The experiment on orders at equal words and equal readers."""
 
+ABOVE_ALL: Final = "one of the two is above all of the levels at every epsilon"
+"""Why there is no margin: nothing was measured at a level or below."""
+
 ORDER_OF: Final = "order of"
 """In its claims, where a mechanism of a paper is compared with another of a paper."""
 
@@ -178,7 +181,7 @@ def orders() -> str:
     for claim in row["claims"]:
         order, _, axis = str(claim["claim"]).partition(" at equal ")
         margin = claim["margin"]
-        told = stored.ours(margin) if margin is not None else claim["why"]
+        told = ABOVE_ALL if margin is None else stored.ours(margin)
         found.setdefault(order, {})[axis] = f"{VERDICTS[claim['verdict']]}: {told}"
     names = list(dict.fromkeys(axis for each in found.values() for axis in each))
     lines = [[order, *(each[name] for name in names)] for order, each in found.items()]
@@ -189,11 +192,8 @@ def orders() -> str:
 
 def _surviving(known: Sequence[Row]) -> str:
     """Say how many orders can be told, of those of the papers and of others."""
-    parts = []
-    for name, is_of_paper in (
-        ("of the papers' mechanisms", True),
-        ("with ours", False),
-    ):
+    names, parts = {True: "of the papers' mechanisms", False: "with ours"}, []
+    for is_of_paper, name in names.items():
         mine = [each for each in known if (ORDER_OF in each["where"]) is is_of_paper]
         told = counts(mine, "verdict")
         parts.append(

@@ -203,7 +203,7 @@ def _measured(
     tell: Shown,
     show: Shown,
 ) -> tuple[list[tuple[Result, list[Run]]], list[tuple[str, Exception]]]:
-    """Measure, and tell of each recipe when it is done; what failed stands apart.
+    """Measure, and report each recipe when it is done; what failed stands apart.
 
     The error of a recipe that was alone is raised.
     """

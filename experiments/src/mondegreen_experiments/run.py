@@ -107,7 +107,7 @@ def _end_killed(
     killed: Mapping[str, _KilledError],
     end: Callable[[Recipe, Exception | None], None],
 ) -> None:
-    """End the recipes of which a run is missing, all others being made."""
+    """End the recipes that lack a run, when all others are made."""
     for recipe in recipes:
         if recipe.name in killed:
             end(recipe, killed[recipe.name])

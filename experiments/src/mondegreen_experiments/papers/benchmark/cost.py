@@ -26,11 +26,11 @@ _MB: Final = 1e6
 def measure(bench: Bench, point: Point, seed: int) -> Measured:
     """Seconds of preparation, microseconds a word, and megabytes, and ratios to CMP.
 
-    Of the processor, for 500 random words: at first, when a law computes what it keeps
-    for each word, and once more. ``peak_mb`` is the most that Python and NumPy hold at
-    a time beyond the vectors, from preparation to the first 500 words; an index of the
-    vectors by faiss, four bytes a coordinate, is not in it. It is the same in each run,
-    and measured in the first.
+    Times are of the processor, for 500 random words: at first, when a law computes what
+    it keeps for each word, and once more. ``peak_mb`` is the most that Python and NumPy
+    hold at a time beyond the vectors, from preparation to the first 500 words; an index
+    of the vectors by faiss, four bytes a coordinate, is not in it. It is the same in
+    each run, and measured in the first.
     """
     law, epsilon, dim = str(point["law"]), float(point["epsilon"]), int(point["dim"])
     found = _times(bench, law, epsilon, dim, seed)

@@ -55,7 +55,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
         "index_saved_percent": 100 * (1 - codes.table.nbytes / vectors),
         "all_saved_percent": 100
         * (1 - (codes.table.nbytes + names) / (vectors + names)),
-        # The word itself is no neighbour: it is among both, and counts for neither.
+        # The word itself is no neighbor: it is among both, and counts for neither.
         "recall_at_10": float(np.mean([count - 1 for count in kept])) / _TOP,
         "word_codes_us": 1e6 * binary_time / len(words),
         "word_vectors_us": 1e6 * exact_time / len(words),

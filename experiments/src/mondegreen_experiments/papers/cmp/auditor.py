@@ -67,9 +67,9 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
 
 
 def _changes(bench: Bench, point: Point, rng: Generator) -> tuple[Change, Change]:
-    """What becomes of texts to learn from, and of those that an adaptive auditor asks.
+    """What changes texts to learn from, and those that an adaptive auditor asks.
 
-    A rule gives the same text whoever applies it; a release would be another.
+    A rule gives the same text again; a release would be another.
     """
     if point["law"] in SCRAMBLERS:
         rule = rule_named(bench, str(point["law"]), "glove-300", "imdb")

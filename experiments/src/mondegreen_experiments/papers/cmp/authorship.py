@@ -1,4 +1,4 @@
-"""CMP: who wrote a sentence, told from releases, by epsilon."""
+"""CMP: the author of a sentence, told from releases, by epsilon."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _GRID: Final = (6, 12, 17, 23, 29, 35, 41, 47, 52)
 RECIPE: Final = Recipe(
     name="cmp-authorship",
     paper="Feyisetan et al. 2020",
-    title="Who wrote a sentence, by epsilon",
+    title="The author of a sentence, by epsilon",
     differs=(
         "Sentences of three authors of stories (Lovecraft, Poe, Shelley) for e-mails "
         "of ten authors at Enron; TF-IDF and logistic regression for the BiLSTM; the "

@@ -80,7 +80,7 @@ def _density(near: Weights, leaves: Floats) -> dict[str, float]:
 
 
 def _denser(table: Table) -> float:
-    """The least correlation, where some words have neighbours and others fewer."""
+    """The least correlation, where some words have neighbors and others fewer."""
     return min((m["density"] for _, m in table if "density" in m), default=-1.0)
 
 
@@ -127,7 +127,7 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Abstract",
-            "noise follows the density: words with more neighbours within the "
+            "noise follows the density: words with more neighbors within the "
             "threshold are replaced more often",
             _denser,
             how="the rank correlation over 50 words, the least of all epsilons",

@@ -38,7 +38,7 @@ def opinions(bench: Bench, vectors: str) -> tuple[Space, NDArray[np.bool_]]:
 def _near(
     bench: Bench, vectors: str, noise: str, epsilon: float, runs: int, seed: int
 ) -> Neighbours:
-    """All runs of all words: kept, since every choice among neighbours needs them."""
+    """All runs of all words: kept, since every choice among neighbors needs them."""
     space, _ = opinions(bench, vectors)
     inputs = np.tile(np.arange(space.vocab_size, dtype=np.int32), runs)
     rng = np.random.default_rng(seed)

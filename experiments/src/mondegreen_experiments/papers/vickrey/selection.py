@@ -68,7 +68,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Found:
 
 
 _PRINTED_FLOOR: Final = 0.06
-"""About what the printed form loses without noise: as often as a neighbour flips."""
+"""About what the printed form loses without noise: as often as a neighbor flips."""
 
 _BY: Final = ("printed, of the printed form", "printed, of the sound form", "safe")
 

@@ -27,7 +27,7 @@ from mondegreen_experiments.recipe import Measured, Point, Recipe, Shape
 from mondegreen_experiments.releases import NO_NOISE
 
 _SLACK: Final = 0.06
-"""Twice the standard error of a difference of two error rates on some 400 texts."""
+"""Twice the standard error of a difference of two error rates on about 400 texts."""
 
 _SPLITS: Final = ("train", "valid", "test")
 _EVERYONE: Final = "everyone"

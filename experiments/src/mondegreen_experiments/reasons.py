@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from mondegreen_experiments.choices import Choices
@@ -58,5 +59,5 @@ def is_named(choices: Choices, space: str) -> bool:
     return given is not None and (given[0] == space or int(dim) == _WHOLE)
 
 
-def _all_named(setting: Setting, spaces: frozenset[str] | set[str]) -> bool:
+def _all_named(setting: Setting, spaces: Collection[str]) -> bool:
     return bool(spaces) and all(is_named(setting.choices, each) for each in spaces)

@@ -149,14 +149,15 @@ RECIPE: Final = Recipe(
         "GloVe 840B by PCA in place of GloVe 6B, so distances, and with them the "
         "meaning of an epsilon, differ; words of the texts that are in the "
         "vocabulary. The mechanisms are as their papers prove them. In "
-        f"{RELEASED} TEM gives words beyond the threshold another weight, Vickrey takes "
-        "a softmax of two distances, and the search of CMP sets `index.probe`, where "
-        "faiss reads `nprobe`, so that 1 of 100 cells is searched. We do not know whether the paper's numbers "
-        "were made so, and compare no row of SanText, Vickrey and SynTF. Truncated "
-        "Gumbel noise has no scale below epsilon 98 on these vectors (50 dimensions; "
-        "35 with 300): it stands here as printed, at 100 and more, and as that code "
-        "has it, with the real part of a complex number. Numbers of TEM, SanText and "
-        "SynTF are exact. Quick: Mahalanobis, Vickrey and Gumbel in 50 dimensions."
+        f"{RELEASED} TEM gives words beyond the threshold another weight, Vickrey "
+        "takes a softmax of two distances, and the search of CMP sets `index.probe`, "
+        "where faiss reads `nprobe`, so that 1 of 100 cells is searched. We do not "
+        "know whether the paper's numbers were made so, and compare no row of SanText, "
+        "Vickrey and SynTF. Truncated Gumbel noise has no scale below epsilon 98 on "
+        "these vectors (50 dimensions; 35 with 300): it stands here as printed, at 100 "
+        "and more, and as that code has it, with the real part of a complex number. "
+        "Numbers of TEM, SanText and SynTF are exact. Quick: Mahalanobis, Vickrey and "
+        "Gumbel in 50 dimensions."
     ),
     measure=measure,
     points={

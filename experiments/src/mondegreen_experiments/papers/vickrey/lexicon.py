@@ -50,7 +50,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Found:
 
     All words are equally likely. ``e_bayes`` is the error of the adversary that names
     the most likely word instead of drawing from the posterior, as the paper's does: at
-    most half of E_M below it, and the one to fear. ``promise`` is what is proved.
+    most half of E_M below it, and the stronger one. ``promise`` is what is proved.
     """
     space, signs = opinions(bench, str(point["vectors"]))
     noise, choice = SETTINGS[str(point["law"])]

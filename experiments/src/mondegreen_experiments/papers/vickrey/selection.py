@@ -42,8 +42,8 @@ def _near(
 def measure(bench: Bench, point: Point, seed: int) -> Found:
     """What is chosen under a budget, and its scores on runs that the choice never saw.
 
-    ``ended`` is 0 where nothing was found: the printed loop would go on forever, and
-    is stopped at epsilon 320, whose figures at t = 0 are then given.
+    ``ended`` is 0 where nothing was found: the loop is then stopped at epsilon 320,
+    whose figures at t = 0 are given.
     """
     chooser = Chooser(
         functools.partial(_near, bench, seed),
@@ -178,10 +178,10 @@ RECIPE: Final = Recipe(
     paper="Xu et al. 2021",
     title="Choosing t and epsilon under a budget of loss",
     differs=(
-        "Words of the opinion lexicon, as in vickrey-lexicon, with Laplace noise; the "
-        "paper tunes on the texts to be protected, which discloses something about "
-        "them. Its first epsilon is not known; here 5, where nearly nothing is "
-        "inferred. Choices rest on runs of their own, figures on others. 'Safe' is the "
+        "Words of the opinion lexicon, as in vickrey-lexicon, with Laplace noise. The "
+        "paper tunes on its texts; here all words are equally likely. Its first "
+        "epsilon is not known to us; here 5, where nearly nothing is inferred. "
+        "Choices rest on runs of their own, figures on others. 'Safe' is the "
         "package's form: an epsilon for each t, its loss at the upper end of its "
         "interval. Quick: 2 noisy points a word to look, 4 to check and for the "
         "figures; budgets of 0.02, 0.04 and 0.10 alone."

@@ -196,12 +196,14 @@ def _surviving(known: Sequence[Row]) -> str:
     for is_of_paper, name in names.items():
         mine = [each for each in known if (ORDER_OF in each["where"]) is is_of_paper]
         told = counts(mine, "verdict")
-        parts.append(
-            f"of {len(mine)} comparisons {name} {told[HOLDS]} hold, "
-            f"{_negated(told[FAILS])}, and {told[UNTOLD]} cannot be told"
-        )
-    first, second = parts
-    return f"At this scale, {first}; {second}."
+        said = f"none of {len(mine)} comparisons {name} can be told"
+        if told[HOLDS] + told[FAILS]:
+            said = (
+                f"of {len(mine)} comparisons {name} {told[HOLDS]} hold, "
+                f"{_negated(told[FAILS])}, and {told[UNTOLD]} cannot be told"
+            )
+        parts.append(said)
+    return f"At this scale, {'; '.join(parts)}."
 
 
 def regression() -> Table:

@@ -164,8 +164,8 @@ RECIPE: Final = Recipe(
     differs=(
         "The answers of InsuranceQA are not available here. In their place: "
         "'paraphrase', a news sentence ranks its own paraphrase (MRPC) among 100; "
-        "'questions', a question of InsuranceQA ranks 5 others about the same kind of insurance "
-        "among 100; 'kind', it ranks the names of the 12 kinds, which is "
+        "'questions', a question of InsuranceQA ranks 5 others about the same kind of "
+        "insurance among 100; 'kind', it ranks the names of the 12 kinds, which is "
         "classification by the same model. A convolution with largest values and a "
         "hinge loss, as those who published InsuranceQA did. Which task is most "
         "sensitive is judged by the share of the lead over chance, in MRR, that is "

@@ -138,10 +138,10 @@ def papers() -> str:
         ]
         if lines:
             header = [
-                *("claim", "how it is tested", "paper's numbers: margin"),
+                *("claim, and how it is tested", "paper's numbers: margin"),
                 *("our margin (95 %)", "verdict", "why"),
             ]
-            table = str(Table(header, lines, (0, 1, 2, 3, 4, 5)))
+            table = str(Table(header, lines, (0, 1, 2, 3, 4)))
             about = f"{TITLES[paper]}\n" if paper in TITLES else ""
             parts += [f"### {name}: {who}\n", about, table]
     return "\n".join(filter(None, parts))
@@ -150,9 +150,10 @@ def papers() -> str:
 def _judged(row: Row, claim: Row) -> list[str]:
     """A claim, by how much the paper's numbers and ours pass its test, and why."""
     margin, name = claim["margin"], row["recipe"]
+    tested = f". Test: {_cell(claim['how'])}" if claim["how"] else ""
+    claimed = f"[{_cell(claim['claim'])}]({EXPERIMENTS}#{name})"
     return [
-        f"[{_cell(claim['claim'])}]({EXPERIMENTS}#{name}) ({_cell(claim['where'])})",
-        _cell(claim["how"]) or "–",
+        f"{claimed} ({_cell(claim['where'])}){tested}",
         _printed(claim),
         "–" if margin is None else stored.ours(margin),
         VERDICTS[claim["verdict"]],

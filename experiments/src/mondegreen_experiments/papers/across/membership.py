@@ -150,10 +150,7 @@ def _adapting_pays(table: Table) -> float:
     )
 
 
-_FEW: Final = (
-    "our target learned a few reviews by heart, the papers' had 25,000. The areas "
-    "compare at an equal share of words that stay"
-)
+_FEW: Final = "our target learned a few reviews by heart, the papers' had 25,000"
 _BY_HEART: Final = either(other_vectors, smaller_than(_LEARNED_FROM, "texts", _FEW))
 _LATE: Final = 12
 _FIGURE: Final = "BRR, figures on membership"

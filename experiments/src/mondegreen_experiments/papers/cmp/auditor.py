@@ -120,9 +120,8 @@ _STAND_INS: Final = (
     "whether the paper's auditor knows the scrambler"
 )
 _HERE: Final = (
-    "film reviews stand in for the search log of AOL, and our target knows its few "
-    "users by heart; with our vectors most words stay from epsilon 17 on. The areas "
-    "compare at an equal share of words that stay"
+    "film reviews stand in for AOL's search log, which was withdrawn; our target knows "
+    "its few users by heart, and with our vectors most words stay from epsilon 17 on"
 )
 _TOLERANCE: Final = 0.1
 _NO_USER: Final = 0.5
@@ -242,7 +241,7 @@ RECIPE: Final = Recipe(
             "at epsilon 23 the area is below that of every baseline",
             _below_baselines,
             printed=_as_printed(NO_NOISE, *SCRAMBLERS, "CMP"),
-            untold=f"{_HERE}; {_STAND_INS}",
+            untold=_HERE,
         ),
         Shape(
             "Table 4",

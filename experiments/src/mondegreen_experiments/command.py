@@ -42,8 +42,8 @@ def reproduce(
         default=None,
     ),
     seeds: int | None = option(
-        "Runs of each point, in place of the recipe's. With 1 there is no interval, so "
-        "nothing can be told.",
+        "Number of runs of each point, instead of the recipe's. With 1 there is no "
+        "interval, so nothing can be told.",
         default=None,
     ),
     epsilons: tuple[float, ...] = option(
@@ -115,7 +115,7 @@ def reproduce(
     """Reproduce experiments from papers, and report what agrees.
 
     Without a NAME, the command runs every experiment whose data and libraries are
-    installed. Finished runs are kept, so interrupted work continues where it stopped.
+    installed. It stores finished runs, so the same command continues interrupted work.
     Numbers are means over seeds with 95 % intervals. A published number agrees if our
     whole interval is within a tolerance of it, which the experiment states. It differs
     if our whole interval is outside. A claim holds, or does not, if the interval of its

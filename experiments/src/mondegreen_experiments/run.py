@@ -47,7 +47,7 @@ def runs_of(
 ) -> list[Run]:
     """Run a recipe, but for what the folder holds already.
 
-    Interrupted work goes on where it was; quick and full share their runs.
+    Interrupted work continues; quick and full share their runs.
     """
     (found,) = run_all([recipe], scale, bench, folder, show).values()
     if isinstance(found, Exception):

@@ -1,8 +1,9 @@
 """Check the language of what users read: words, reading ease, and banned phrases.
 
 ``python docs/check_prose.py`` prints a table of the README and the user pages, and
-every banned phrase in the README, docs, CHANGELOG and the strings of src. It ends with
-exit code 1 if a limit is broken. tests/docs/test_prose.py holds the same limits.
+every banned phrase in the README, docs, CHANGELOG and the strings of src and of
+experiments/src, whose docstrings stand on a page. It ends with exit code 1 if a limit
+is broken. tests/docs/test_prose.py holds the same limits.
 
 Reading ease is Flesch's: 206.835 - 1.015 * words per sentence - 84.6 * syllables per
 word (Flesch 1948). Code, tables, formulas and generated parts are left out of it.
@@ -130,7 +131,8 @@ def find_banned() -> Iterator[Found]:
             r"^```.*?^```", _blank, path.read_text("utf-8"), flags=re.S | re.M
         )
         yield from _banned_in(text, path.relative_to(ROOT).as_posix(), 1)
-    for path in sorted((ROOT / "src").rglob("*.py")):
+    code = [ROOT / "src", ROOT / "experiments" / "src"]
+    for path in sorted(each for folder in code for each in folder.rglob("*.py")):
         for line, text in _strings(path):
             yield from _banned_in(text, path.relative_to(ROOT).as_posix(), line)
 

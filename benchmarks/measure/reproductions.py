@@ -35,6 +35,9 @@ from mondegreen_experiments.run import Outcome, run_all
 
 RESULT: Final = machine.RESULTS / "reproductions.json"
 RUNS: Final = machine.RESULTS / "reproductions.parquet"
+OF_PAPERS: Final = ("paper", "printed", "tolerance")
+"""What holds numbers of the papers, which are kept as they are."""
+
 LIBRARIES: Final = ("torch", "scikit-learn")
 Found = list[tuple[Recipe, Sequence[Run]]]
 
@@ -126,11 +129,14 @@ def keep_results(scale: Scale, found: Found, about: dict[str, Any]) -> None:
 
 
 def rounded(value: Any) -> Any:
-    """The same with every number to six digits."""
+    """The same with every number to six digits, but for those of the papers."""
     if isinstance(value, float):
         return float(f"{value:.6g}")
     if isinstance(value, dict):
-        return {name: rounded(each) for name, each in value.items()}
+        return {
+            name: each if name in OF_PAPERS else rounded(each)
+            for name, each in value.items()
+        }
     if isinstance(value, list | tuple):
         return [rounded(each) for each in value]
     return value

@@ -29,10 +29,10 @@ def equal_reader(rows: Sequence[Row]) -> str:
         return ABSENT
     y = _measure(row)
     parts = [
-        f"`{y}` with its interval of 95 %, the same after each released word was "
-        "replaced by its most likely input, which costs no epsilon, and the epsilon, "
-        f"where a reader recovers that share of the words{_missing(row)}. What else "
-        "was measured, and other senses of equal: "
+        f"The table gives `{y}` with its 95 % interval, the same after each released "
+        "word was replaced by its most likely input, which costs no epsilon, and the "
+        "epsilon. Each at the level where a reader recovers that share of the words"
+        f"{_missing(row)}. Other measures and other senses of equal: "
         "[reproductions-equal.csv](data/reproductions-equal.csv).\n"
     ]
     for group, laws in _groups(row).items():
@@ -74,10 +74,10 @@ def equal_sentence(rows: Sequence[Row]) -> str:
         if len(laws) <= FEW
     ]
     return (
-        f"At equal success of a reader who sees whole texts, the mechanism that leaves "
-        f"most {y} cannot be told from {FEW} others and more in {len(close)} of "
-        f"{len(best)} comparisons. Best, with those that are like it, in the others: "
-        f"{'; '.join(said) or 'none'}."
+        f"Mechanisms were also compared at equal success of an attacker who reads "
+        f"whole texts. In {len(close)} of {len(best)} comparisons, at least {FEW} "
+        f"others cannot be told from the one that leaves most {y}. Best in the rest, "
+        f"with those that are like it: {'; '.join(said) or 'none'}."
     )
 
 

@@ -21,18 +21,23 @@ from benchmarks.pages.reproductions_rows import (
 )
 from mondegreen.report.charts import picture
 from mondegreen.wording import amount, figure
-from mondegreen_experiments.result import FAILS, HOLDS, UNTOLD
+from mondegreen_experiments.result import APART, FAILS, HOLDS, UNTOLD
 
 PAGE: Final = "reproductions.md"
 ASSETS: Final = DOCS / "assets"
-_NEAR: Final = "our interval holds the threshold, 0"
 EXPERIMENTS: Final = "reproductions-experiments.md"
 VERDICTS: Final = {
     HOLDS: HOLDS,
     FAILS: f"**{FAILS}**",
     UNTOLD: f"*{UNTOLD}*",
+    APART: APART,
 }
-NUMBERS: Final = {HOLDS: "agrees", FAILS: "**differs**", UNTOLD: "*cannot be told*"}
+NUMBERS: Final = {
+    HOLDS: "agrees",
+    FAILS: "**differs**",
+    UNTOLD: "*cannot be told*",
+    APART: APART,
+}
 """How the verdicts are written: of claims, and of numbers."""
 
 MANY: Final = 4
@@ -40,6 +45,12 @@ MANY: Final = 4
 
 AXES_OF: Final = "benchmark-axes"
 """The experiment on orders at equal words and equal readers."""
+
+ABOVE_ALL: Final = "one of the two is above all of the levels at every epsilon"
+"""Why there is no margin: nothing was measured at a level or below."""
+
+ORDER_OF: Final = "order of"
+"""In its claims, where a mechanism of a paper is compared with another of a paper."""
 
 LONGEST: Final = 60
 """Rows of a table of the page; the data have all."""
@@ -61,25 +72,26 @@ TITLES: Final = {
 def in_short() -> str:
     """What holds, what does not and what cannot be told, for people in a hurry."""
     rows = stored.load()
-    known, printed = claims(rows), compared(rows)
-    told, near = counts(known, "verdict"), counts(printed, "agrees")
+    known, beside = claims(rows), compared(rows)
+    told, near = counts(known, "verdict"), counts(beside, "agrees")
     small = sum(row["scale"] == "quick" for row in rows)
-    tested = sum(each["printed"] != [] for each in known)
+    tested = [each for each in known if each["printed"]]
     first = (
         f"We made {amount(len(rows), 'experiment')} on claims of five papers. Our "
         f"vectors, texts and models differ from theirs, and {small} experiments are at "
-        f"a small scale. **Of {amount(len(known), 'claim')} of the papers, "
-        f"{told[HOLDS]} hold here, {_negated(told[FAILS])}, and {told[UNTOLD]} "
-        f"cannot be told here.** The papers' own numbers pass the tests of all "
-        f"{tested} claims for which we hold such numbers. Of "
-        f"{amount(len(printed), 'number')} of the papers, {near[HOLDS]} agree with "
-        f"ours, {near[FAILS]} differ, and {near[UNTOLD]} cannot be told. Of those that "
-        f"differ {_most_apart(rows)}."
+        f"a small scale. **Of {amount(len(known) - told[APART], 'claim')} of the "
+        f"papers, {told[HOLDS]} hold here, {_negated(told[FAILS])}, and "
+        f"{told[UNTOLD]} cannot be told here.** {told[APART]} more are definitions, "
+        f"proofs, arithmetic or logic. We hold numbers of the papers for "
+        f"{len(tested)} of these {len(known)} claims, and all of them pass its test. "
+        f"{amount(len(beside), 'number')} of the papers stand beside ours: "
+        f"{near[HOLDS]} agree, {near[FAILS]} differ, {near[UNTOLD]} cannot be told, "
+        f"and {near[APART]} are counted apart, such as floors and arithmetic."
     )
     equal = equal_sentence(rows)
     missing = stored.absent(rows)
     rest = f"\nNot measured yet: {_codes(missing)}.\n" if missing else ""
-    header = ["paper", HOLDS, FAILS, UNTOLD]
+    header = ["paper", HOLDS, FAILS, UNTOLD, APART]
     lines = [
         [f"**{name}**, {who}", *map(str, counts(mine, "verdict").values())]
         for paper, (name, who) in ROOMS.items()
@@ -94,17 +106,10 @@ def _negated(count: int) -> str:
     return f"{count} {'does' if count == 1 else 'do'} not hold"
 
 
-def _most_apart(rows: Sequence[Row]) -> str:
-    """Which experiment has the most numbers that differ."""
-    found = [(counts(compared([row]), "agrees")[FAILS], row["recipe"]) for row in rows]
-    most, name = max(found)
-    return f"{most} are of one experiment, [`{name}`]({EXPERIMENTS}#{name})"
-
-
 def overview() -> Table:
     """Each experiment in a line."""
     header = [
-        "experiment", *(f"claims: {each}" for each in (HOLDS, FAILS, UNTOLD)),
+        "experiment", *(f"claims: {each}" for each in (HOLDS, FAILS, UNTOLD, APART)),
         "scale", "runs", "minutes",
     ]  # fmt: skip
     lines = [
@@ -132,7 +137,10 @@ def papers() -> str:
             if stored.paper(row, each["where"]) == paper
         ]
         if lines:
-            header = ["claim", "paper's numbers: test", "ours (95 %)", "verdict", "why"]
+            header = [
+                *("claim, and how it is tested", "paper's numbers: margin"),
+                *("our margin (95 %)", "verdict", "why"),
+            ]
             table = str(Table(header, lines, (0, 1, 2, 3, 4)))
             about = f"{TITLES[paper]}\n" if paper in TITLES else ""
             parts += [f"### {name}: {who}\n", about, table]
@@ -141,16 +149,15 @@ def papers() -> str:
 
 def _judged(row: Row, claim: Row) -> list[str]:
     """A claim, by how much the paper's numbers and ours pass its test, and why."""
-    margin = claim["margin"]
-    near = margin is not None and claim["verdict"] == UNTOLD
-    why = claim["untold"] or claim["note"] or (_NEAR if near else "")
-    name = row["recipe"]
+    margin, name = claim["margin"], row["recipe"]
+    tested = f". Test: {_cell(claim['how'])}" if claim["how"] else ""
+    claimed = f"[{_cell(claim['claim'])}]({EXPERIMENTS}#{name})"
     return [
-        f"[{_cell(claim['claim'])}]({EXPERIMENTS}#{name}) ({_cell(claim['where'])})",
+        f"{claimed} ({_cell(claim['where'])}){tested}",
         _printed(claim),
         "–" if margin is None else stored.ours(margin),
         VERDICTS[claim["verdict"]],
-        _cell(why) or "–",
+        _cell(claim["why"]) or "–",
     ]
 
 
@@ -159,10 +166,11 @@ def _printed(claim: Row) -> str:
     known = [v for each in claim["printed"] for v in each["measures"].values()]
     if not known:
         return "–"
-    cells = ", ".join(f"{value:g}" for value in known)
+    cells = ", ".join(f"{value:.10g}" for value in known)
     if len(known) > MANY:
         cells = f"{len(known)} numbers, {min(known):g} to {max(known):g}"
-    return f"{cells}: {figure(claim['printed_margin'])}"
+    source = "" if claim["source"] == "printed" else f" ({claim['source']})"
+    return f"{cells}{source}: {figure(claim['printed_margin'])}"
 
 
 def orders() -> str:
@@ -174,24 +182,42 @@ def orders() -> str:
     for claim in row["claims"]:
         order, _, axis = str(claim["claim"]).partition(" at equal ")
         margin = claim["margin"]
-        told = f" {stored.ours(margin)}" if margin is not None else ""
-        found.setdefault(order, {})[axis] = f"{VERDICTS[claim['verdict']]}{told}"
+        told = ABOVE_ALL if margin is None else stored.ours(margin)
+        found.setdefault(order, {})[axis] = f"{VERDICTS[claim['verdict']]}: {told}"
     names = list(dict.fromkeys(axis for each in found.values() for axis in each))
     lines = [[order, *(each[name] for name in names)] for order, each in found.items()]
     header = ["order", *(f"equal {name}" for name in names)]
-    return str(Table(header, lines, tuple(range(1, len(header)))))
+    table = Table(header, lines, tuple(range(1, len(header))))
+    return f"{_surviving(row['claims'])}\n\n{table}"
+
+
+def _surviving(known: Sequence[Row]) -> str:
+    """Say how many orders can be told, of those of the papers and of others."""
+    names, parts = {True: "of the papers' mechanisms", False: "with ours"}, []
+    for is_of_paper, name in names.items():
+        mine = [each for each in known if (ORDER_OF in each["where"]) is is_of_paper]
+        told = counts(mine, "verdict")
+        said = f"none of {len(mine)} comparisons {name} can be told"
+        if told[HOLDS] + told[FAILS]:
+            said = (
+                f"of {len(mine)} comparisons {name} {told[HOLDS]} hold, "
+                f"{_negated(told[FAILS])}, and {told[UNTOLD]} cannot be told"
+            )
+        parts.append(said)
+    return f"At this scale, {'; '.join(parts)}."
 
 
 def regression() -> Table:
     """The coefficients of the benchmark's Table 4 beside ours, with errors, t and P."""
-    header = ["Table 4", "paper", "ours (95 %)", "standard error", "t", "P"]
+    header = ["Table 4", "paper", "source", "ours (95 %)", "standard error", "t", "P"]
     row = next(row for row in stored.load() if row["recipe"] == "benchmark-regression")
     (point,) = row["points"]
     found = point["measures"]
     lines = [
         [
             each["measure"],
-            f"{each['value']:.7g}",
+            f"{each['paper']:.10g}",
+            each["source"],
             stored.ours(each["ours"]),
             *(
                 figure(found[name]["value"]) if name in found else "–"
@@ -255,29 +281,29 @@ def _claims(row: Row) -> Iterator[str]:
         [
             _cell(each["claim"]),
             _cell(each["where"]),
+            _cell(each["how"]) or "–",
             "–" if each["margin"] is None else stored.ours(each["margin"]),
             VERDICTS[each["verdict"]],
         ]
         for each in row["claims"]
     ]
     if lines:
-        header = ["claim", "where", "ours (95 %)", "verdict"]
-        yield str(Table(header, lines, (1, 2, 3)))
+        header = ["claim", "where", "test", "our margin (95 %)", "verdict"]
+        yield str(Table(header, lines, (1, 2, 3, 4)))
 
 
 def _numbers(row: Row) -> Iterator[str]:
-    """Published numbers beside ours, and why some do not agree."""
+    """Numbers of a paper beside ours, and why some of them cannot be compared."""
     known = compared([row])
     shown = known[:: -(-len(known) // LONGEST)] if known else []
     points = [each["point"] for each in row["points"]]
-    apart = [each for each in known if each["agrees"] != HOLDS]
-    why = list(dict.fromkeys(map(_because, apart)))
+    why = list(dict.fromkeys(each["why"] for each in known if each["why"]))
     lines = [
         [
             _cell(each["where"]),
             _cell(stored.at(each["point"], points)),
             f"`{each['measure']}`",
-            f"{figure(each['value'])} ± {figure(each['tolerance'])}",
+            f"{each['paper']:.10g} ± {each['tolerance']:g}",
             stored.ours(each["ours"]),
             f"{NUMBERS[each['agrees']]}{_which(why, each)}",
         ]
@@ -285,7 +311,7 @@ def _numbers(row: Row) -> Iterator[str]:
     ]
     if not lines:
         return
-    header = ["where", "at", "what", "published", "ours (95 %)", "verdict"]
+    header = ["where", "at", "what", "paper", "ours (95 %)", "verdict"]
     yield str(Table(header, lines, (1, 2, 5)))
     if len(shown) < len(known):
         yield (
@@ -294,16 +320,11 @@ def _numbers(row: Row) -> Iterator[str]:
         )
     if why:
         told = "; ".join(f"({i}) {_cell(each)}" for i, each in enumerate(why, 1))
-        yield f"Why not: {told}.\n"
+        yield f"Why: {told}.\n"
 
 
 def _which(why: Sequence[str], number: Row) -> str:
-    apart = number["agrees"] != HOLDS
-    return f" ({why.index(_because(number)) + 1})" if apart else ""
-
-
-def _because(number: Row) -> str:
-    return str(number["because"]) or "not known"
+    return f" ({why.index(number['why']) + 1})" if number["why"] else ""
 
 
 def _about(row: Row) -> str:
@@ -356,6 +377,7 @@ DETAILS: Final = {
 DATA: Final = {
     "reproductions.csv": stored.numbers,
     "reproductions-claims.csv": stored.judged,
+    "reproductions-cells.csv": stored.cells,
     "reproductions-equal.csv": every,
 }
 

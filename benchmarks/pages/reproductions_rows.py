@@ -9,9 +9,10 @@ from typing import Any, Final
 from benchmarks import machine
 from benchmarks.pages.page import Table
 from mondegreen.wording import figure
+from mondegreen_experiments.cells import every_cell
 from mondegreen_experiments.papers import NAMES
 from mondegreen_experiments.recipe import point_key
-from mondegreen_experiments.result import FAILS, HOLDS, UNTOLD
+from mondegreen_experiments.result import APART, FAILS, HOLDS, NUMBERS, UNTOLD
 
 RESULT: Final = machine.RESULTS / "reproductions.json"
 ROOMS: Final = {
@@ -66,12 +67,12 @@ def claims(rows: Sequence[Row], of: str | None = None) -> list[Row]:
 
 
 def compared(rows: Sequence[Row], of: str | None = None) -> list[Row]:
-    """Published numbers that were measured again and count, of all papers or of one."""
+    """Numbers of all papers, or of one, that stand beside a number of ours."""
     return [
         number
         for row in rows
         for number in row["published"]
-        if number["ours"] is not None and number["is_counted"]
+        if number["ours"] is not None
         if of is None or of == paper(row, number["where"])
     ]
 
@@ -88,9 +89,9 @@ def paper(row: Row, where: str) -> str:
 
 
 def counts(rows: Sequence[Row], key: str) -> dict[str, int]:
-    """How many claims or numbers have each of the three verdicts."""
+    """How many claims or numbers have each verdict, and how many are counted apart."""
     found = [row[key] for row in rows]
-    return {verdict: found.count(verdict) for verdict in (HOLDS, FAILS, UNTOLD)}
+    return {verdict: found.count(verdict) for verdict in (HOLDS, FAILS, UNTOLD, APART)}
 
 
 def ours(mean: Row) -> str:
@@ -135,8 +136,8 @@ def runs(row: Row) -> int:
 def numbers() -> Table:
     """Every published number that was measured again, beside ours."""
     header = (
-        "experiment", "scale", "where", "point", "measure", "published", "tolerance",
-        "ours", "low", "high", "runs", "verdict", "counted", "because",
+        "experiment", "scale", "where", "point", "measure", "paper", "source",
+        "tolerance", "ours", "low", "high", "runs", "verdict", "why",
     )  # fmt: skip
     lines = [
         [
@@ -145,13 +146,13 @@ def numbers() -> Table:
             each["where"],
             point_key(each["point"]),
             each["measure"],
-            f"{each['value']:g}",
+            f"{each['paper']:.10g}",
+            each["source"],
             f"{each['tolerance']:g}",
             *(f"{each['ours'][key]:.6g}" for key in ("value", "low", "high")),
             str(each["ours"]["runs"]),
-            each["agrees"],
-            "yes" if each["is_counted"] else "no",
-            each["because"],
+            NUMBERS.get(each["agrees"], each["agrees"]),
+            each["why"],
         ]
         for row in load()
         for each in row["published"]
@@ -163,8 +164,8 @@ def numbers() -> Table:
 def judged() -> Table:
     """Every claim: the paper's numbers, by how much its test is passed, and why."""
     header = (
-        "experiment", "scale", "where", "claim", "paper's numbers", "paper's margin",
-        "our margin", "low", "high", "runs", "verdict", "why",
+        "experiment", "scale", "where", "claim", "test", "paper's numbers", "source",
+        "paper's margin", "our margin", "low", "high", "runs", "verdict", "why",
     )  # fmt: skip
     lines = [
         [
@@ -172,14 +173,16 @@ def judged() -> Table:
             row["scale"],
             each["where"],
             each["claim"],
+            each["how"],
             "; ".join(map(_printed, each["printed"])),
+            each["source"] if each["printed"] else "",
             "" if each["printed"] == [] else f"{each['printed_margin']:g}",
             *(
                 "" if each["margin"] is None else f"{each['margin'][key]:.6g}"
                 for key in ("value", "low", "high", "runs")
             ),
             each["verdict"],
-            each["untold"] or each["note"],
+            each["why"],
         ]
         for row in load()
         for each in row["claims"]
@@ -187,6 +190,24 @@ def judged() -> Table:
     return Table(header, lines)
 
 
+def cells() -> Table:
+    """Every number of the papers that we hold, and where it comes from."""
+    header = ["paper", "where", "at", "measure", "value", "source", "note"]
+    lines = [
+        [
+            ROOMS[cell.paper][1],
+            cell.where,
+            point_key(cell.at),
+            cell.measure,
+            f"{cell.value:.10g}",
+            cell.source,
+            cell.note,
+        ]
+        for cell in every_cell()
+    ]
+    return Table(header, lines)
+
+
 def _printed(cell: Row) -> str:
-    values = ", ".join(f"{k} = {v:g}" for k, v in cell["measures"].items())
+    values = ", ".join(f"{k} = {v:.10g}" for k, v in cell["measures"].items())
     return f"{point_key(cell['point'])}: {values}"

@@ -95,8 +95,9 @@ def made_up(name: str, value: float, holds: bool) -> dict[str, object]:
         seeds={"quick": 2},
         axes=("epsilon", "law", "y"),
         published=[
-            Published("Table 1", {"epsilon": 1.0, "law": "CMP"}, "y", 0.5, 0.1, "dust"),
+            Published("Table 1", {"epsilon": 1.0, "law": "CMP"}, "y", 0.5, 0.1),
             Published("Table 1", {"epsilon": 9, "law": "CMP"}, "y", 0.5, 0.1),
+            Published("Table 2", {"epsilon": 1, "law": "CMP"}, "y", 1, 0.1, "dust"),
         ],
         shapes=[
             Shape("TEM, figure 1", "it rises", lambda table: holds),
@@ -130,8 +131,8 @@ def test_the_first_paragraph_says_what_was_found(results) -> None:
     results(made_up("cmp-words", 0.5, True), made_up("across-accuracy", 0.9, False))
     found = page.in_short()
     assert "Of 4 claims of the papers, 3 hold here, 1 does not hold, and 0" in found
-    assert "Of 2 numbers of the papers, 1 agree with ours, 1 differ" in found
-    assert "| **TEM**, Silva Carvalho et al. 2023 | 3 | 1 | 0 |" in found
+    assert "4 numbers of the papers stand beside ours: 1 agree, 1 differ, 2" in found
+    assert "| **TEM**, Silva Carvalho et al. 2023 | 3 | 1 | 0 | 0 |" in found
     assert "cmp-auditor" in found.partition("Not measured yet: ")[2]
 
 
@@ -140,14 +141,14 @@ def test_a_claim_stands_with_the_numbers_of_its_paper_and_the_reason(results) ->
     margin = {"value": 0.1, "low": -0.2, "high": 0.4, "runs": 3}
     near = {"margin": margin, "printed_margin": 0.25, "verdict": "cannot be told here"}
     near["printed"] = [{"point": {"x": 1}, "measures": {"y": 0.75}}]
-    row["claims"][0].update(near)
-    row["claims"][1].update(near, untold="other vectors")
+    row["claims"][0].update(near, how="by far")
+    row["claims"][1].update(near, why="other vectors", source="recomputed by us")
     results(row)
     found = page.papers()
     assert "### TEM: Silva Carvalho et al. 2023" in found
-    ours = "| 0.75: 0.25 | 0.1 (-0.2 to 0.4) | *cannot be told here* |"
-    assert f"{ours} our interval holds the threshold, 0 |" in found
-    assert f"{ours} other vectors |" in found
+    ours = "0.25 | 0.1 (-0.2 to 0.4) | *cannot be told here* |"
+    assert f"(TEM, figure 1). Test: by far | 0.75: {ours} – |" in found
+    assert f"figure 1) | 0.75 (recomputed by us): {ours} other vectors |" in found
     assert "it is there" not in found  # ours
 
 
@@ -158,7 +159,7 @@ def test_orders_stand_by_what_is_set_equal(results, monkeypatch) -> None:
     row["claims"] = [
         {
             "claim": f"TEM leaves more accuracy than CMP at equal {axis}",
-            "where": "Ours",
+            "where": "Ours, order of TEM",
             "verdict": verdict,
             "margin": known,
         }
@@ -170,14 +171,16 @@ def test_orders_stand_by_what_is_set_equal(results, monkeypatch) -> None:
     results(row)
     found = page.orders()
     assert f"| order | equal {axes[0]} | equal {axes[1]} |" in found
-    line = "| TEM leaves more accuracy than CMP | holds 0.1 (0.05 to 0.15) "
-    assert f"{line}| *cannot be told here* |" in found
+    assert "of 2 comparisons of the papers' mechanisms 1 hold, 0 do not" in found
+    line = "| TEM leaves more accuracy than CMP | holds: 0.1 (0.05 to 0.15) "
+    assert f"{line}| *cannot be told here*: one of the two is above all" in found
     monkeypatch.setattr(page, "AXES_OF", "nothing")
     assert page.orders() == "Not measured yet.\n"
 
 
 def test_of_many_numbers_of_a_paper_their_range_is_shown() -> None:
     claim = {"printed": [{"measures": {"y": y}} for y in (5, 1, 3)]}
+    claim["source"] = "printed"
     assert page._printed({**claim, "printed_margin": 0.5}) == "5, 1, 3: 0.5"
     claim["printed"] *= 2
     found = page._printed({**claim, "printed_margin": 0.5})
@@ -189,17 +192,22 @@ def test_a_section_says_what_holds_what_agrees_and_why_not(results) -> None:
     results(made_up("cmp-words", 0.9, True))
     found = page.experiments()
     assert "## CMP: Feyisetan et al. 2020" in found
-    assert "| it rises | TEM, figure 1 | – | holds |" in found
-    assert "| it is there | Ours | – | **does not hold** |" in found
-    number = "| Table 1 | law=CMP, epsilon=1 | `y` | 0.5 ± 0.1 | 0.9 |"
-    assert f"{number} **differs** (1) |" in found
+    assert "| it rises | TEM, figure 1 | – | – | holds |" in found
+    assert "| it is there | Ours | – | – | **does not hold** |" in found
+    number = "law=CMP, epsilon=1 | `y` | {} ± 0.1 | 0.9 |"
+    assert f"{number.format(0.5)} **differs** |" in found
+    assert f"{number.format(1)} *cannot be told* (1) |" in found
     assert "epsilon=9" not in found  # not measured
-    assert "Why not: (1) dust." in found
+    assert "Why: (1) dust." in found
     assert "What is measured: Give `y`. It is a line." in found
     assert "| law=CMP, epsilon=1 | said | a word |" in found
     assert "All \\| of it costs &#36;1." in found
     assert "`mondegreen reproduce cmp-words --scale full`" in found
-    assert list(stored.numbers().rows[0])[-3:] == ["does not hold", "yes", "dust"]
+    first, last = (list(row)[-2:] for row in stored.numbers().rows)
+    assert (first, last) == (["differs", ""], ["cannot be told here", "dust"])
+    claimed = stored.judged().rows[0]
+    assert len(claimed) == len(stored.judged().header)
+    assert len(stored.cells().rows[0]) == len(stored.cells().header)
 
 
 def test_the_full_scale_is_shown_where_it_was_measured(results) -> None:
@@ -267,7 +275,7 @@ def equal_row():
 def test_the_best_mechanism_is_named_with_those_that_are_like_it() -> None:
     row = equal_row()
     said = equal.equal_sentence([row])
-    assert "in 0 of 6 comparisons" in said
+    assert "In 0 of 6 comparisons" in said
     assert "TEM or BRR (news, 30% of the words); TEM (news, 50%" in said
     assert "SynTF (news, 30% of the words, read word by word)" in said
     assert equal.equal_sentence([{**row, "axes": None}]) == said

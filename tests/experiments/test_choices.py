@@ -96,10 +96,12 @@ def test_a_call_says_what_is_its_own(tmp_path):
     as_glove(tmp_path / "g.txt")
     given = ["reproduce", "tem-threshold", "--runs", str(tmp_path / "runs")]
     given += ["--space", f"glove={tmp_path / 'g.txt'}", "--seeds", "1"]
-    done = CliRunner().invoke(cli, [*given, "--preprocess", "lemmas"])
+    done = CliRunner().invoke(cli, given)
     assert done.exit_code == 0, done.output
-    own = "In place of that: your vectors for glove, texts after lemmas."
-    assert own in done.stderr
+    assert "In place of that: your vectors for glove." in done.stderr
+    assert "cannot be told here\n" in done.stdout
+    assert "  why: one run has no interval" in done.stdout
+    assert "counted apart\n  test: margin " in done.stdout
     choices = Choices(classifier="/somewhere/bert", sentence_model="m:f")
     assert choices.names() == ["the classifier bert", "the sentence model m:f"]
 

@@ -26,6 +26,9 @@ LEVELS = {
         *("within_twice", 100, 101),
     ),
     ("tem-cost", "noise follows the density"): (*("density", -0.01, 0.01),),
+    ("tem-threshold", "a word from beyond the threshold"): (
+        *("excess", 0.0011, 0.0009),
+    ),
     ("brr-sizes", "a word takes less time among codes"): (
         *("time_saved_percent", -0.1, 0.1),
     ),

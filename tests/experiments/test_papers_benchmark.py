@@ -223,7 +223,7 @@ def test_an_order_is_judged_where_both_laws_reach_a_level():
         for each in recipe_named("benchmark-axes").shapes
         if " than CMP" in each.claim
     }
-    assert len(claims) == 4 * len(AXES)
+    assert len(claims) == 9 * len(AXES)
     for law, ahead in (("TEM", higher), ("BRR", higher)):
         for name in AXES.values():
             shape = claims[law, name]

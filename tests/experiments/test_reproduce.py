@@ -73,7 +73,7 @@ def recipe(**changed):
         "seeds": {"quick": 2, "full": 3},
         "published": [
             Published("Table 1", {"x": 1}, "y", 1.05, 0.7),
-            Published("Table 1", {"x": 2}, "y", 9.0, 0.5, "another line"),
+            Published("Table 1", {"x": 2}, "y", 9.0, 0.5),
             Published("Table 1", {"x": 3}, "y", 3.0, 0.0),
         ],
         "shapes": [
@@ -568,7 +568,9 @@ def test_the_command_lists_and_measures(tmp_path, monkeypatch):
     assert again.exit_code == 2
     assert "--force" in again.stderr
     shown = CliRunner().invoke(cli, options[:-1])
-    assert "does not hold" in shown.stdout
+    assert "Figure 1: y falls: does not hold\n" in shown.stdout
+    told = CliRunner().invoke(cli, [*options[:-1], "--seeds", "1"])
+    assert told.stdout.count("why: one run has no interval") == 2
 
 
 @pytest.fixture

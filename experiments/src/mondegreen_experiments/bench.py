@@ -281,6 +281,18 @@ class Bench:
         return Space.from_arrays(name, words[:most], vectors[:most])
 
 
+def spaces_of(family: str, dim: int) -> list[str]:
+    """Names of the spaces that :meth:`Bench.space` reads for one of them.
+
+    >>> spaces_of("w2v_frequent", 50)
+    ['w2v_frequent-50', 'w2v_frequent-300', 'w2v-300']
+    """
+    own = [f"{family}-{dim}"]
+    if family in _W2V:
+        own += [f"{family}-300", "w2v-300"]
+    return list(dict.fromkeys(own))
+
+
 def _mixed(rows: dict[str, list[tuple[str, int]]]) -> dict[str, list[Any]]:
     """Columns of a data set that was fetched, its rows in a random order.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mondegreen_experiments.bench import Bench
     from mondegreen_experiments.kept import Run
     from mondegreen_experiments.recipe import Recipe, Scale
-    from mondegreen_experiments.result import Compared, Mean, Result
+    from mondegreen_experiments.result import Compared, Judged, Mean, Result
     from mondegreen_experiments.run import Outcome, Shown
 
 
@@ -42,7 +42,9 @@ def reproduce(
         default=None,
     ),
     seeds: int | None = option(
-        "Runs of each point, in place of the recipe's.", default=None
+        "Number of runs of each point, instead of the recipe's. With 1 there is no "
+        "interval, so nothing can be told.",
+        default=None,
     ),
     epsilons: tuple[float, ...] = option(
         "Epsilon in place of those of the recipe. Claims that need others cannot be "
@@ -113,16 +115,18 @@ def reproduce(
     """Reproduce experiments from papers, and report what agrees.
 
     Without a NAME, the command runs every experiment whose data and libraries are
-    installed. Finished runs are kept, so interrupted work continues where it stopped.
-    Numbers are means over seeds with 95 % intervals. A published number agrees if it is
-    within the interval, widened by a tolerance that the experiment states. The exit
-    code says whether everything was measured, not whether it agrees.
+    installed. It stores finished runs, so the same command continues interrupted work.
+    Numbers are means over seeds with 95 % intervals. A published number agrees if our
+    whole interval is within a tolerance of it, which the experiment states. It differs
+    if our whole interval is outside. A claim holds, or does not, if the interval of its
+    test lies above 0, or below. Otherwise, and with one seed, nothing can be told. The
+    exit code says whether everything was measured, not whether it agrees.
 
     \b
     mondegreen reproduce --list
     mondegreen reproduce cmp-words
     mondegreen reproduce --jobs 2 --data shared/data
-    mondegreen reproduce cmp-words --space glove=glove.6B.300d.txt --seeds 10
+    mondegreen reproduce cmp-words --space glove=glove.6B.300d.txt --seeds 5
     mondegreen reproduce my_recipe.py --epsilon 5 --epsilon 10
     mondegreen reproduce scoreboard --peers --data shared/data
     """  # noqa: D301
@@ -132,6 +136,7 @@ def reproduce(
     from mondegreen_experiments.choices import Choices, check_choices, given_spaces
     from mondegreen_experiments.papers import BOARD, list_names, recipe_named
     from mondegreen_experiments.scoreboard.board import Asked, build_recipe
+    from mondegreen_experiments.takes import check_taken
 
     asked = Asked(sets, spans or "", tools, peers)
     if asked and BOARD not in names:
@@ -157,6 +162,7 @@ def reproduce(
     skipped = {name: f"no {lack}" for name, lack in lacks.items() if lack}
     recipes = [each for each in recipes if each.name not in skipped]
     _check(recipes, bench, output, force=force)
+    check_taken(recipes, scale, bench.choices, tell)
     _introduce(recipes, skipped, bench, tell)
     done, failed = _measured(recipes, scale, bench, kept_in, jobs, tell, shower(quiet))
     if output is not None:
@@ -197,7 +203,7 @@ def _measured(
     tell: Shown,
     show: Shown,
 ) -> tuple[list[tuple[Result, list[Run]]], list[tuple[str, Exception]]]:
-    """Measure, and tell of each recipe when it is done; what failed stands apart.
+    """Measure, and report each recipe when it is done; what failed stands apart.
 
     The error of a recipe that was alone is raised.
     """
@@ -205,7 +211,7 @@ def _measured(
     from mondegreen_experiments.run import run_all
 
     def finished(recipe: Recipe, found: Outcome) -> None:
-        each = result_of(recipe, found)
+        each = result_of(recipe, found, bench.choices)
         if len(recipes) > 1 and not isinstance(each, Exception):
             counts = f"claims {each.held}, numbers {each.agreed}"
             tell(f"{recipe.name}: {counts}, {each.seconds:.0f} s")
@@ -220,7 +226,7 @@ def _measured(
     done, failed = [], []
     for recipe in recipes:
         found = outcomes[recipe.name]
-        result = result_of(recipe, found)
+        result = result_of(recipe, found, bench.choices)
         if isinstance(result, Exception):
             failed.append((recipe.name, result))
         elif not isinstance(found, Exception):
@@ -339,10 +345,23 @@ def _print_one(result: Result) -> None:
     echo_table([{name: row.get(name, "-") for name in columns} for row in rows])
     if result.compared:
         click.echo()
-        echo_table([_compared(each) for each in result.compared])
+        whys = list(dict.fromkeys(each.why for each in result.compared if each.why))
+        echo_table([_compared(each, whys) for each in result.compared])
+        for number, why in enumerate(whys, 1):
+            click.echo(f"({number}) {why}")
     for judged in result.shapes:
-        shape = judged.shape
-        click.echo(f"\n{shape.where}: {shape.claim}: {judged.verdict}")
+        _print_claim(judged)
+
+
+def _print_claim(judged: Judged) -> None:
+    """Print a claim and its verdict, by how much its test is passed, and why."""
+    shape, margin = judged.shape, judged.margin
+    click.echo(f"\n{shape.where}: {shape.claim}: {judged.verdict}")
+    by = "" if margin is None else f"margin {_shown(margin)}"
+    if tested := ", ".join(filter(None, [by, shape.how])):
+        click.echo(f"  test: {tested}")
+    if judged.why:
+        click.echo(f"  why: {judged.why}")
 
 
 def _print_board(result: Result) -> None:
@@ -353,8 +372,9 @@ def _print_board(result: Result) -> None:
         echo_table(rows)
 
 
-def _compared(each: Compared) -> dict[str, object]:
+def _compared(each: Compared, whys: Sequence[str]) -> dict[str, object]:
     from mondegreen_experiments.recipe import point_key
+    from mondegreen_experiments.result import NUMBERS
 
     return {
         "where": each.published.where,
@@ -362,7 +382,8 @@ def _compared(each: Compared) -> dict[str, object]:
         "measure": each.published.measure,
         "published": each.published.value,
         "ours": "-" if each.ours is None else _shown(each.ours),
-        "agrees": each.agrees,
+        "verdict": NUMBERS.get(str(each.agrees), each.agrees),
+        "why": f"({whys.index(each.why) + 1})" if each.why else "",
     }
 
 

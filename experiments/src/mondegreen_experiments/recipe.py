@@ -6,9 +6,9 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mondegreen_experiments.code import code_of
 
 if TYPE_CHECKING:
     from mondegreen_experiments.bench import Bench
+    from mondegreen_experiments.choices import Choices
 
 Scale = Literal["quick", "full"]
 Point: TypeAlias = Mapping[str, Any]
@@ -24,6 +25,9 @@ Point: TypeAlias = Mapping[str, Any]
 Measured: TypeAlias = Mapping[str, float]
 Found: TypeAlias = Mapping[str, float | str]
 """What one run gives: numbers, and texts that are shown as they are."""
+
+ROUNDING: Final = 1e-9
+"""A margin of this size, and smaller, is 0."""
 
 Table: TypeAlias = Sequence[tuple[Point, Measured]]
 """Points, each with the means of what was measured there."""
@@ -34,14 +38,47 @@ Measure: TypeAlias = Callable[["Bench", Point, int], Found]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Published:
-    """A number that a paper prints, and how near ours must come to agree with it.
+class Setting:
+    """What was measured with: a reason why nothing can be told may depend on it.
 
-    It agrees where our whole interval lies within ``tolerance`` of it. It differs where
-    our whole interval lies outside. Else nothing can be told. ``tolerance`` is chosen
-    before we measure: half a unit of the last printed digit, and more where our data is
-    not theirs, which ``because`` says. A number that any mechanism would give, such as
-    a recall of 0 or what arithmetic gives, is shown and not counted: ``is_counted``.
+    Attributes
+    ----------
+    choices : Choices
+        Vectors and models that a call named in place of ours.
+    points : sequence of points
+        The points that were measured.
+    spaces : collection of str
+        Names of the spaces that these points take, such as ``glove-50``.
+    """
+
+    choices: Choices
+    points: Sequence[Point] = ()
+    spaces: Collection[str] = ()
+
+
+Reason: TypeAlias = str | Callable[[Setting], str]
+"""Why what is measured cannot decide a claim or a number; empty where it can."""
+
+Source: TypeAlias = Literal["printed", "recomputed by us", "read off a figure"]
+"""Where a number of a paper comes from."""
+
+
+def reason_at(reason: Reason, setting: Setting) -> str:
+    """Write a reason for what was measured."""
+    return reason if isinstance(reason, str) else reason(setting)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A number of a paper, and how near ours must come to agree with it.
+
+    It agrees if our whole interval lies within ``tolerance`` of it. It differs if our
+    whole interval lies outside. Otherwise nothing can be told. ``tolerance`` is chosen
+    before we measure. ``untold`` says why ours cannot be compared, whatever it is, as
+    where our vectors are not the paper's. ``apart`` says why the number is shown and
+    not counted: a floor, a ceiling or arithmetic. A number that the paper does not
+    print is not counted either: ``source`` says where it comes from.
     """
 
     where: str  # such as "Table 6, IMDb"
@@ -49,8 +86,25 @@ class Published:
     measure: str
     value: float
     tolerance: float
-    because: str = ""
-    is_counted: bool = True
+    untold: Reason = ""
+    apart: str = ""
+    source: Source = "printed"
+
+
+def at_end(value: float, tolerance: float, most: float = 1.0) -> str:
+    """Say that a number is next to an end of its range, from 0 to ``most``.
+
+    It is if a tolerance is over half of the way to that end. Agreement shows little
+    there.
+
+    >>> at_end(0.98, 0.1)
+    'a ceiling'
+    >>> at_end(0.5, 0.1)
+    ''
+    """
+    if value < 2 * tolerance:
+        return "a floor"
+    return "a ceiling" if most - value < 2 * tolerance else ""
 
 
 @final
@@ -58,18 +112,24 @@ class Published:
 class Shape:
     """A claim in words about all points, and a test of it.
 
-    ``test`` gives by how much the claim holds, in the unit of what is measured: at 0 it
-    just does, below 0 it does not. A test may give a bool where no number tells how far
-    the claim is from its threshold. ``printed`` are the paper's own numbers, as a table
-    that the test must pass. ``untold`` says why what is measured here cannot decide the
-    claim, whatever the test gives. ``note`` is what its authors should know of it.
+    ``test`` gives by how much the claim holds, in the unit of what is measured: above 0
+    it holds, below 0 it does not. A test may give a bool if no number tells how far the
+    claim is from its threshold. ``how`` says how the claim is tested, where its words
+    do not. ``printed`` are numbers of the paper, as a table that the test must pass,
+    and ``source`` says where they come from. ``untold`` says why what is measured here
+    cannot decide the claim, whatever the test gives. ``apart`` says why the claim is
+    not counted: it is true by definition, proved, or a matter of logic. ``note`` is
+    what its authors should know of it.
     """
 
     where: str
     claim: str
     test: Callable[[Table], float]
+    how: str = ""
     printed: Table = ()
-    untold: str = ""
+    source: Source = "printed"
+    untold: Reason = ""
+    apart: str = ""
     note: str = ""
 
     def holds(self, table: Table) -> bool:
@@ -78,14 +138,14 @@ class Shape:
 
 
 def is_met(margin: float) -> bool:
-    """Whether a test is passed, but for rounding.
+    """Whether a test is passed: by more than rounding.
 
-    >>> is_met(0.1), is_met(-0.1), is_met(True), is_met(False)
+    >>> is_met(0.1), is_met(0.0), is_met(True), is_met(False)
     (True, False, True, False)
     """
-    return (
-        bool(margin) if isinstance(margin, bool | np.bool_) else bool(margin >= -1e-9)
-    )
+    if isinstance(margin, bool | np.bool_):
+        return bool(margin)
+    return bool(margin > ROUNDING)
 
 
 @final
@@ -122,6 +182,9 @@ class Recipe:
         is drawn.
     shares : sequence of str
         Measures in [0, 1], such as accuracies: their intervals end there.
+    spaces : callable, optional
+        Takes a point, and gives the names of the spaces that it takes, such as
+        ``glove-300``; None if they are not known.
     version : int
         Raised when what is measured changes: kept results of another are not used.
     """
@@ -138,10 +201,17 @@ class Recipe:
     shapes: Sequence[Shape] = ()
     axes: tuple[str, str, str] | None = None
     shares: Sequence[str] = ()
+    spaces: Callable[[Point], Sequence[str]] | None = None
     needs: Sequence[str] = field(default=())  # libraries, such as torch
     version: int = 1
     alone: bool = False
     by_seed: bool = False
+
+    def spaces_of(self, points: Sequence[Point]) -> frozenset[str]:
+        """Names of the spaces that these points take; none if they are not known."""
+        if self.spaces is None:
+            return frozenset()
+        return frozenset(name for point in points for name in self.spaces(point))
 
     def key(self, point: Point, seed: int, data: str = "") -> str:
         """Name a run by what decides what it gives.
@@ -196,7 +266,7 @@ def curve(table: Table, x: str, y: str, **fixed: Any) -> list[float]:
 
 def rises(values: Sequence[float], slack: float = 0.0) -> bool:
     """Whether no value is below the one before it, but for noise of this size."""
-    return is_met(least_step(values, slack))
+    return least_step(values, slack) >= -ROUNDING
 
 
 def least_step(values: Sequence[float], slack: float = 0.0) -> float:
@@ -207,3 +277,35 @@ def least_step(values: Sequence[float], slack: float = 0.0) -> float:
     """
     steps = (b - a + slack for a, b in itertools.pairwise(values))
     return min(steps, default=math.inf)
+
+
+def climb(values: Sequence[float], slack: float = 0.0) -> float:
+    """By how much a curve rises from its first value to its last.
+
+    Less, if a step on the way falls: at most :func:`least_step`. So a curve that is
+    flat within the slack does not rise, however large the slack is.
+
+    >>> climb([1.0, 3.0, 2.5], slack=0.75)
+    0.25
+    >>> climb([1.0, 1.0, 1.0], slack=0.75)
+    0.0
+    """
+    if len(values) < 2:
+        return math.inf
+    return min(values[-1] - values[0], least_step(values, slack))
+
+
+def lead(gaps: Sequence[float], slack: float = 0.0) -> float:
+    """By how much one curve is above another: the mean of its gaps to it.
+
+    Less, if some gap is below 0: at most the least gap and ``slack`` more. So curves
+    that are equal within the slack do not lead.
+
+    >>> lead([0.25, 0.75, 0.0], slack=0.125)
+    0.125
+    >>> lead([0.0, 0.0], slack=0.125)
+    0.0
+    """
+    if not gaps:
+        return math.inf
+    return min(math.fsum(gaps) / len(gaps), min(gaps) + slack)

@@ -11,21 +11,38 @@ from typing import Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 
+from mondegreen_experiments.choices import Choices
 from mondegreen_experiments.kept import Run
 from mondegreen_experiments.recipe import (
+    ROUNDING,
     Point,
     Published,
     Recipe,
+    Setting,
     Shape,
     Table,
     is_met,
     place,
+    reason_at,
 )
 
-Verdict: TypeAlias = Literal["holds", "does not hold", "cannot be told here"]
+Verdict: TypeAlias = Literal[
+    "holds", "does not hold", "cannot be told here", "counted apart"
+]
 HOLDS: Final = "holds"
 FAILS: Final = "does not hold"
 UNTOLD: Final = "cannot be told here"
+APART: Final = "counted apart"
+"""Of a definition, a proof or logic, and of floors, ceilings and arithmetic."""
+
+NUMBERS: Final = {HOLDS: "agrees", FAILS: "differs"}
+"""How two of the verdicts are called where a number is compared."""
+
+ONE_RUN: Final = "one run has no interval"
+NO_TEST: Final = "the points that its test needs were not measured"
+NEAR: Final = "our interval holds the threshold, 0"
+NEAR_NUMBER: Final = "our interval reaches over an end of the tolerance"
+SEEDS: Final = "our seeds disagree"
 
 
 @final
@@ -71,21 +88,36 @@ class Mean:
 @final
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A published number beside ours; ``ours`` is None where it was not measured."""
+    """A published number beside ours; ``ours`` is None where it was not measured.
+
+    ``why`` is the reason for its verdict, if there is one.
+    """
 
     published: Published
     ours: Mean | None
+    agrees: Verdict | None
+    why: str
 
-    @property
-    def agrees(self) -> Verdict | None:
-        """Whether our whole interval is within the tolerance, or outside of it."""
-        if self.ours is None:
-            return None
-        reach, value = self.published.tolerance, self.published.value
-        low, high = value - reach, value + reach
-        if low - 1e-9 <= self.ours.low and self.ours.high <= high + 1e-9:
-            return HOLDS
-        return UNTOLD if self.ours.low <= high and low <= self.ours.high else FAILS
+    @classmethod
+    def of(cls, published: Published, ours: Mean | None, setting: Setting) -> Compared:
+        """Compare our whole interval with the tolerance around the number."""
+        apart = published.apart
+        if not apart and published.source != "printed":
+            apart = published.source
+        if ours is None:
+            return cls(published, None, None, apart)
+        if apart:
+            return cls(published, ours, APART, apart)
+        if untold := reason_at(published.untold, setting):
+            return cls(published, ours, UNTOLD, untold)
+        if ours.runs == 1:
+            return cls(published, ours, UNTOLD, ONE_RUN)
+        low, high = (published.value + side * published.tolerance for side in (-1, 1))
+        if low - ROUNDING <= ours.low and ours.high <= high + ROUNDING:
+            return cls(published, ours, HOLDS, "")
+        if ours.low <= high and low <= ours.high:
+            return cls(published, ours, UNTOLD, NEAR_NUMBER)
+        return cls(published, ours, FAILS, "")
 
 
 @final
@@ -94,13 +126,16 @@ class Judged:
     """A claim, by how much its test is passed, and what follows.
 
     ``margin`` is that of the means; its interval is that of Student's t at 95 %, by how
-    much the margin varies between seeds. Where the interval lies on one side of 0 the
-    claim holds, or does not. Where it holds 0, nothing can be told.
+    much the margin varies between seeds. If the interval lies on one side of 0 the
+    claim holds, or does not. Otherwise nothing can be told, and so with one run, which
+    has no interval. ``why`` is the reason for the verdict, or what its authors should
+    know.
     """
 
     shape: Shape
     margin: Mean | None  # none where the test gives no number
     verdict: Verdict
+    why: str
 
     @property
     def printed_margin(self) -> float | None:
@@ -109,23 +144,46 @@ class Judged:
         return float(shape.test(shape.printed)) if shape.printed else None
 
     @classmethod
-    def of(cls, shape: Shape, table: Table, by_seed: Sequence[Table]) -> Judged:
-        margin = shape.test(table)
-        each = [shape.test(one) for one in by_seed]
-        if any(math.isnan(one) for one in (margin, *each)):  # no test of these points
-            return cls(shape, None, UNTOLD)
-        if not all(math.isfinite(m) and not _is_bool(m) for m in (margin, *each)):
-            return cls(shape, None, _verdict(shape, margin, *each))
-        around = Mean.of([float(m) for m in each])
-        reach = (around.high - around.low) / 2
-        mean = Mean(float(margin), margin - reach, margin + reach, len(each))
-        return cls(shape, mean, _verdict(shape, mean.low, mean.high))
+    def of(
+        cls, shape: Shape, table: Table, by_seed: Sequence[Table], setting: Setting
+    ) -> Judged:
+        """Apply the test to the means and to each seed."""
+        whole, each = shape.test(table), [shape.test(one) for one in by_seed]
+        margin = _around(whole, each)
+        if shape.apart:
+            return cls(shape, margin, APART, shape.apart)
+        if untold := reason_at(shape.untold, setting):
+            return cls(shape, margin, UNTOLD, untold)
+        if any(math.isnan(one) for one in (whole, *each)):
+            return cls(shape, None, UNTOLD, NO_TEST)
+        if len(each) < 2:
+            return cls(shape, margin, UNTOLD, ONE_RUN)
+        if margin is None:
+            verdict, why = _by_seeds([whole, *each]), SEEDS
+        else:
+            verdict, why = _by_interval(margin), NEAR
+        return cls(shape, margin, verdict, why if verdict == UNTOLD else shape.note)
 
 
-def _verdict(shape: Shape, *margins: float) -> Verdict:
-    """What follows where the test is passed by so much at least, and at most."""
+def _around(whole: float, each: Sequence[float]) -> Mean | None:
+    """The margin of the means with the interval between seeds; of numbers alone."""
+    if not all(math.isfinite(m) and not _is_bool(m) for m in (whole, *each)):
+        return None
+    around = Mean.of([float(m) for m in each])
+    reach = (around.high - around.low) / 2
+    return Mean(float(whole), whole - reach, whole + reach, len(each))
+
+
+def _by_interval(margin: Mean) -> Verdict:
+    if margin.low > ROUNDING:
+        return HOLDS
+    return FAILS if margin.high < -ROUNDING else UNTOLD
+
+
+def _by_seeds(margins: Sequence[float]) -> Verdict:
+    """What follows where no number tells how far the claim is from its threshold."""
     found = {is_met(margin) for margin in margins}
-    if shape.untold or len(found) > 1:
+    if len(found) > 1:
         return UNTOLD
     return HOLDS if True in found else FAILS
 
@@ -151,7 +209,10 @@ class Result:
     seconds: float
 
     @classmethod
-    def of(cls, recipe: Recipe, runs: Sequence[Run]) -> Result:
+    def of(
+        cls, recipe: Recipe, runs: Sequence[Run], choices: Choices | None = None
+    ) -> Result:
+        """Average runs and judge; ``choices`` are what the call named for them."""
         points: dict[str, Point] = {}
         values: dict[str, dict[str, list[float]]] = defaultdict(
             lambda: defaultdict(list)
@@ -177,31 +238,36 @@ class Result:
             for key, found in means.items()
         ]
         by_seed = _tables(runs, points, table)
+        measured = list(points.values())
+        spaces = recipe.spaces_of(measured)
+        setting = Setting(choices or Choices(), measured, spaces)
         return cls(
             recipe,
             [(points[key], means[key]) for key in means],
             texts,
             [
-                Compared(each, means.get(place(each.point), {}).get(each.measure))
+                Compared.of(
+                    each,
+                    means.get(place(each.point), {}).get(each.measure),
+                    setting,
+                )
                 for each in recipe.published
             ],
-            [Judged.of(each, table, by_seed) for each in recipe.shapes],
+            [Judged.of(each, table, by_seed, setting) for each in recipe.shapes],
             math.fsum(run.seconds for run in runs),
         )
 
     @property
     def held(self) -> str:
-        """How many claims hold, such as ``2 of 3``."""
-        good = sum(each.verdict == HOLDS for each in self.shapes)
-        return f"{good} of {len(self.shapes)}"
+        """How many of the claims that count hold, such as ``2 of 3``."""
+        known = [each.verdict for each in self.shapes if each.verdict != APART]
+        return f"{known.count(HOLDS)} of {len(known)}"
 
     @property
     def agreed(self) -> str:
         """How many published numbers agree, of those that were measured."""
         known = [
-            each.agrees
-            for each in self.compared
-            if each.agrees is not None and each.published.is_counted
+            each.agrees for each in self.compared if each.agrees not in (None, APART)
         ]
         return f"{known.count(HOLDS)} of {len(known)}"
 
@@ -228,10 +294,15 @@ class Result:
             ],
             "published": [
                 {
-                    **asdict(each.published),
+                    "where": each.published.where,
                     "point": dict(each.published.point),
+                    "measure": each.published.measure,
+                    "paper": each.published.value,
+                    "source": each.published.source,
+                    "tolerance": each.published.tolerance,
                     "ours": None if each.ours is None else asdict(each.ours),
                     "agrees": each.agrees,
+                    "why": each.why,
                 }
                 for each in self.compared
             ],
@@ -239,15 +310,16 @@ class Result:
                 {
                     "where": each.shape.where,
                     "claim": each.shape.claim,
+                    "how": each.shape.how,
                     "verdict": each.verdict,
+                    "why": each.why,
                     "margin": None if each.margin is None else asdict(each.margin),
                     "printed": [
                         {"point": dict(point), "measures": dict(measures)}
                         for point, measures in each.shape.printed
                     ],
                     "printed_margin": each.printed_margin,
-                    "untold": each.shape.untold,
-                    "note": each.shape.note,
+                    "source": each.shape.source,
                 }
                 for each in self.shapes
             ],
@@ -269,11 +341,15 @@ def _tables(
     ]
 
 
-def result_of(recipe: Recipe, found: Sequence[Run] | Exception) -> Result | Exception:
+def result_of(
+    recipe: Recipe,
+    found: Sequence[Run] | Exception,
+    choices: Choices | None = None,
+) -> Result | Exception:
     """What runs say together; else the error that ended them, or that of a claim."""
     if isinstance(found, Exception):
         return found
     try:
-        return Result.of(recipe, found)
+        return Result.of(recipe, found, choices)
     except Exception as error:  # of a recipe, which must not end the others
         return error

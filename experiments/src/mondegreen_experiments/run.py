@@ -47,7 +47,7 @@ def runs_of(
 ) -> list[Run]:
     """Run a recipe, but for what the folder holds already.
 
-    Interrupted work goes on where it was; quick and full share their runs.
+    Interrupted work continues; quick and full share their runs.
     """
     (found,) = run_all([recipe], scale, bench, folder, show).values()
     if isinstance(found, Exception):
@@ -107,7 +107,7 @@ def _end_killed(
     killed: Mapping[str, _KilledError],
     end: Callable[[Recipe, Exception | None], None],
 ) -> None:
-    """End the recipes of which a run is missing, all others being made."""
+    """End the recipes that lack a run, when all others are made."""
     for recipe in recipes:
         if recipe.name in killed:
             end(recipe, killed[recipe.name])

@@ -37,7 +37,7 @@ def spread(values: Mapping[str, float]) -> float:
 def reversals(
     before: Mapping[str, float], after: Mapping[str, float], slack: float
 ) -> Sequence[tuple[str, str]]:
-    """Pairs of which the first is clearly above before, and clearly below after.
+    """Pairs whose first is clearly above before, and clearly below after.
 
     >>> reversals({"a": 0.8, "b": 0.6, "c": 0.7}, {"a": 0.5, "b": 0.7}, slack=0.1)
     [('a', 'b')]

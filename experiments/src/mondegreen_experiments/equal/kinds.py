@@ -47,7 +47,7 @@ class Sizes:
 @final
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """Texts of one kind in four parts, of which the public ones are known to readers.
+    """Texts of one kind in four parts; readers know the public ones.
 
     Words that the space has not are left out, and so is punctuation: a text is one
     sentence. ``language`` is of the public texts.

@@ -27,7 +27,7 @@ Level: TypeAlias = tuple[str, float]
 """A sense of protection, and how much of it."""
 
 Readers: TypeAlias = tuple[State, Mapping[str, Reader]]
-"""A mechanism at an epsilon, and who reads its releases, by what they know."""
+"""A mechanism at an epsilon, and the attackers on its releases, by what they know."""
 
 NOMINAL: Final = "nominal epsilon"
 CERTIFIED: Final = "certified loss"
@@ -86,10 +86,10 @@ def recovered(
 ) -> Measured:
     """The share of the words that adversaries recover, of the first ``read`` texts.
 
-    By :data:`SINGLE` the Bayes adversary who sees each output alone and knows how
-    frequent words are in public text, by :data:`READER` the strongest of that one, who
-    reads whole texts by public trigrams, and who takes words as they are. ``by chance``
-    is a guess of the word that is most frequent in public text.
+    :data:`SINGLE` is the Bayes adversary that sees each output alone and knows how
+    frequent words are in public text. :data:`READER` is the strongest of three: that
+    one, one that reads whole texts by public trigrams, and one that takes words as they
+    are. ``by chance`` is a guess of the word that is most frequent in public text.
     """
     state, readers = readers_at(kind, law, epsilon)
     some = texts.at(slice(kind.read))

@@ -1,7 +1,7 @@
 """Query scramblers: other words by a fixed rule, which is no mechanism.
 
 Stand-ins for the two baselines of the CMP paper. A rule is the same for all who use it,
-and draws nothing: who knows it scrambles a guess and compares.
+and draws nothing: an attacker with the rule scrambles a guess and compares.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def alike(texts: Sequence[Ids], size: int, common: int = 100, most: int = 5000) 
     """A word of like company for each rarer word, as a rule: ids, (size + 1,).
 
     Of the ``most`` frequent words of ``texts`` the first ``common`` stay; each other
-    becomes the one among them whose neighbours, counted among the common words, are
+    becomes the one among them whose neighbors, counted among the common words, are
     most alike (cosine). Words beyond become the unknown one, ``size``. It stands for
     Incognito (Masood et al. 2018), which puts related terms in the place of those that
     single a user out.

@@ -19,7 +19,7 @@ Ranks = Callable[[Labelled], list[Ids]]
 """From users to the ranks of their words under a model, one array each."""
 
 Change = Callable[[Labelled], Labelled]
-"""What becomes of texts before a model learns from them, or is asked about them."""
+"""What changes texts before a model learns from them, or is asked about them."""
 
 
 @final
@@ -45,7 +45,7 @@ class Auditing:
     ----------
     place : int32 array, shape (words,)
         The place of each word among the ``known`` that a model tells; ``known`` for
-        the others, of which no ranks are given.
+        the others, which get no ranks.
     users : int
         Users that a model learns from, of twice as many.
     dim : int

@@ -11,7 +11,7 @@ from mondegreen.arrays import Floats
 from mondegreen_experiments.bench import Labelled
 
 _STRENGTHS: Final = (1.0, 10.0)
-"""Of the regularisation, inverse; which one is best is found on held-back texts."""
+"""Of the regularization, inverse; which one is best is found on held-back texts."""
 
 
 def fitted_linear(

@@ -12,7 +12,7 @@ from mondegreen_experiments.bench import Labelled
 from mondegreen_experiments.models.linear import best_regression
 
 _STRENGTHS: Final = (0.1, 1.0, 10.0)
-"""Of the regularisation, inverse."""
+"""Of the regularization, inverse."""
 
 
 def fitted_mean(
@@ -21,7 +21,7 @@ def fitted_mean(
     """Fit logistic regression; the result tells classes of texts, (texts, classes).
 
     Words beyond ``vectors``, as the unknown one, count as a vector of zeros. The
-    regularisation is the one under which most of ``valid`` is told right, the strongest
+    regularization is the one under which most of ``valid`` is told right, the strongest
     of equals. Nothing is random. Needs scikit-learn.
     """
     table = np.vstack([vectors, np.zeros((1, vectors.shape[1]))]).astype(np.float32)

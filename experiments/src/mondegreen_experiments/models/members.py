@@ -20,7 +20,7 @@ Tell = Callable[[Labelled], Floats]
 """What a model says of texts, (texts, classes)."""
 
 Change = Callable[[Labelled], Labelled]
-"""What becomes of texts before a model learns from them."""
+"""What changes texts before a model learns from them."""
 
 
 class Adversary(NamedTuple):

@@ -15,7 +15,7 @@ from mondegreen_experiments.models.training import PAD, Training, padded, repeat
 
 @final
 class NextWord(nn.Module):
-    """An LSTM over word vectors that are learnt; scores of all words at each place."""
+    """An LSTM over word vectors that are learned; scores of all words at each place."""
 
     def __init__(self, size: int, dim: int = 64) -> None:
         super().__init__()

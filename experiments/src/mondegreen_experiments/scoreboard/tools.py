@@ -133,7 +133,7 @@ BLOCKED: Final = {
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Released:
-    """Releases in the order of the texts; empty where one was withheld.
+    """Releases in the order of the texts; empty where one was not released.
 
     ``seconds`` is the time that the tool took, none for a control; ``nats`` the largest
     certified loss between two words.

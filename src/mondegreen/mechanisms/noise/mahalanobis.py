@@ -1,4 +1,4 @@
-"""Noise shaped like the space: the regularised Mahalanobis mechanism."""
+"""Noise shaped like the space: the regularized Mahalanobis mechanism."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Mahalanobis(AbstractNoise):
 
     name: ClassVar[str] = "mahalanobis"
     is_private: ClassVar[bool] = True
-    metric: ClassVar[str] = "regularised Mahalanobis distance"
+    metric: ClassVar[str] = "regularized Mahalanobis distance"
 
     def prepare(self, space: Space) -> NoiseState:
         return mahalanobis_state(self, space, self.lambda_)

@@ -169,6 +169,11 @@ _ORDERS: Final = (
     ("TEM", "CMP", "order of TEM"),
     ("BRR", "CMP", "order of BRR"),
     ("Vickrey", "CMP", "order of Vickrey"),
+    ("Mahalanobis", "CMP", "order of Mahalanobis"),
+    ("SanText", "CMP", "order of SanText"),
+    ("SynTF", "CMP", "order of SynTF"),
+    ("calibrated", "CMP", "calibrated"),
+    ("tree", "CMP", "tree"),
     ("urr", "CMP", "randomized response over a policy"),
     ("urr", "TEM", "randomized response over a policy"),
     ("urr", "krr", "randomized response over a policy"),
@@ -180,6 +185,10 @@ _GRID: Final[dict[str, Sequence[float]]] = {
     "Vickrey": (9, 13, 22),
     "TEM": (2.4, 3.2, 4.4),
     "BRR": (0.35, 0.45, 0.6),
+    "Mahalanobis": (8.5, 11.5, 15.5),
+    "SanText": (2.8, 3.8, 5.2),
+    "SynTF": (24, 32, 42),
+    "calibrated": (1.9, 2.6, 3.5),
     "tree": (6, 10, 30),
     "krr": (6, 9, 12),
     "urr": (6, 9, 12),
@@ -214,8 +223,10 @@ RECIPE: Final = Recipe(
         "replace the words that the policy 'sensitive' calls so, and show all others. "
         "Accuracy at a level lies on a straight line between points; a law that is "
         "always below a level counts with its best. The margin of an order is the mean "
-        "over texts and levels. Quick: film reviews, 500 to learn from, 150 attacked, "
-        "the last 30 words of each, 50 dimensions, 4,000 words."
+        "over texts and levels. Truncated Gumbel noise is left out: at no epsilon does "
+        "a reader recover less than about 60 % of the words. Quick: film reviews, 500 "
+        "to learn from, 150 attacked, the last 30 words of each, 50 dimensions, 4,000 "
+        "words."
     ),
     measure=measure,
     points={
@@ -234,6 +245,7 @@ RECIPE: Final = Recipe(
         for axis, name in AXES.items()
     ),
     axes=("sensitive", "law", "accuracy"),
+    spaces=lambda point: [f"glove-{point['dim']}"],
     shares=("accuracy", *AXES),
     needs=("sklearn",),
 )

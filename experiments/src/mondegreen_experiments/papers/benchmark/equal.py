@@ -60,9 +60,10 @@ _MET: Final = 0.05
 
 
 def measure(bench: Bench, point: Point, seed: int) -> Found:
-    """What :func:`trade_of` tells, at the epsilon that valid texts, or the law, chose.
+    """What is left of releases, and what is recovered of them, at a level.
 
-    Each seed takes half of the texts to train on, and of those that figures are of.
+    Epsilon is that which valid texts, or the law, chose for it. Each seed takes half of
+    the texts to train on, and of those that figures are of.
     """
     size, law = str(point["size"]), str(point["law"])
     kind = kind_of(bench, str(point["data"]), _DATA, _SIZES[size])
@@ -171,8 +172,8 @@ RECIPE: Final = Recipe(
         "found on valid texts; figures are of test texts. Where a law is not closed "
         "(CMP, Mahalanobis, Vickrey, truncated Gumbel, BRR) adversaries know it from "
         "262,000 draws, and recover a little less than an adversary with the law: "
-        "these laws are flattered. GloVe 840B by PCA; words outside of the most "
-        "frequent and punctuation are left out; logistic regression on TF-IDF, "
+        "their shares are a little too small. GloVe 840B by PCA; words outside of the "
+        "most frequent and punctuation are left out; logistic regression on TF-IDF, "
         "trained and asked with releases, for the LSTM; accuracy_read after each "
         "released word became its most likely input. Quick: 50 dimensions, 2,000 "
         "words, the last 30 words of 800 texts to train on and 600 to test, each seed "
@@ -238,5 +239,6 @@ RECIPE: Final = Recipe(
         ),
     ),
     axes=("reader", "law", "accuracy"),
+    spaces=lambda point: [f"glove-{_SIZES[str(point['size'])].dim}"],
     needs=("sklearn",),
 )

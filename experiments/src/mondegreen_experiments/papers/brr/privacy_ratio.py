@@ -75,8 +75,10 @@ RECIPE: Final = Recipe(
             "Ours, not said by the paper",
             "epsilons that are equal by the ratio keep equally many words",
             _equal,
+            how="within one word in twenty",
         ),
     ),
     axes=("epsilon", "by", "n_w_brr"),
+    spaces=lambda point: ["glove-300"],
     shares=("n_w_cmp", "n_w_brr"),
 )

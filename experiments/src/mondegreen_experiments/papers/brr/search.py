@@ -69,8 +69,8 @@ def _exact(table: Table) -> list[tuple[Point, Measured]]:
     return sorted(own, key=lambda each: each[0]["epsilon"])
 
 
-def _same(table: Table) -> float:
-    return min(m["agrees"] for _, m in _exact(table)) - 1
+def _same(table: Table) -> bool:
+    return all(m["agrees"] == 1 for _, m in _exact(table))
 
 
 def _slower(table: Table) -> float:
@@ -137,5 +137,6 @@ RECIPE: Final = Recipe(
         ),
     ),
     axes=("epsilon", "flips", "unchanged"),
+    spaces=lambda point: ["glove-300"],
     shares=("agrees", "unchanged", "unchanged_exhaustive"),
 )

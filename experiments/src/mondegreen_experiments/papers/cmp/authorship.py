@@ -1,4 +1,4 @@
-"""CMP: who wrote a sentence, told from releases, by epsilon."""
+"""CMP: the author of a sentence, told from releases, by epsilon."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from mondegreen_experiments.recipe import (
     Recipe,
     Shape,
     Table,
+    climb,
     curve,
-    least_step,
 )
 from mondegreen_experiments.releases import (
     NO_NOISE,
@@ -65,7 +65,7 @@ def _drawn(bench: Bench, split: str, count: int, seed: int) -> Labelled:
 
 def _rise(name: str) -> Callable[[Table], float]:
     return lambda table: min(
-        least_step(curve(table, "epsilon", name, law=law), _SLACK)
+        climb(curve(table, "epsilon", name, law=law), _SLACK)
         for law in {p["law"] for p, _ in table} - {NO_NOISE}
     )
 
@@ -74,12 +74,15 @@ def _adapting_pays(table: Table) -> float:
     return min(m["adaptive"] - m["naive"] + _SLACK for _, m in table)
 
 
+_HOW: Final = "the share rises in all, and no step falls by more than 0.05"
+_STORIES: Final = "three authors of stories stand in for ten authors of e-mails"
+
 _GRID: Final = (6, 12, 17, 23, 29, 35, 41, 47, 52)
 
 RECIPE: Final = Recipe(
     name="cmp-authorship",
     paper="Feyisetan et al. 2020",
-    title="Who wrote a sentence, by epsilon",
+    title="The author of a sentence, by epsilon",
     differs=(
         "Sentences of three authors of stories (Lovecraft, Poe, Shelley) for e-mails "
         "of ten authors at Enron; TF-IDF and logistic regression for the BiLSTM; the "
@@ -104,20 +107,26 @@ RECIPE: Final = Recipe(
             "authorship is attributed better at larger epsilon where only tests are "
             "perturbed",
             _rise("naive"),
+            how=_HOW,
+            note=_STORIES,
         ),
         Shape(
             "Text",
             "authorship is attributed better at larger epsilon where only training "
             "texts are perturbed",
             _rise("train_time"),
+            how=_HOW,
+            note=_STORIES,
         ),
         Shape(
             "Ours",
             "an attacker who learns from releases names no fewer authors",
             _adapting_pays,
+            how="at no epsilon fewer by more than 0.05",
         ),
     ),
     axes=("epsilon", "law", "adaptive"),
+    spaces=lambda point: ["glove-300"],
     shares=("naive", "adaptive", "train_time", "chance", "unchanged"),
     needs=("sklearn",),
     version=2,

@@ -18,8 +18,8 @@ from mondegreen_experiments.recipe import (
     Recipe,
     Shape,
     Table,
+    climb,
     curve,
-    least_step,
 )
 from mondegreen_experiments.releases import prepared
 
@@ -80,13 +80,13 @@ def _density(near: Weights, leaves: Floats) -> dict[str, float]:
 
 
 def _denser(table: Table) -> float:
-    """The least correlation, where some words have neighbours and others fewer."""
+    """The least correlation, where some words have neighbors and others fewer."""
     return min((m["density"] for _, m in table if "density" in m), default=-1.0)
 
 
 def _fewer(table: Table) -> float:
     found = curve(table, "epsilon", "neighbours", law="TEM")
-    return least_step(found[::-1], _FLAT)
+    return climb(found[::-1], _FLAT)
 
 
 def _cheaper(table: Table) -> float:
@@ -122,17 +122,19 @@ RECIPE: Final = Recipe(
             "Section 4",
             "fewer words are within the threshold at larger epsilon",
             _fewer,
+            how="fewer in all, and at no step more by half a word",
+            apart="a definition: the threshold is 2 / epsilon times a constant",
         ),
         Shape(
             "Abstract",
-            "noise follows the density: words with more neighbours within the "
+            "noise follows the density: words with more neighbors within the "
             "threshold are replaced more often",
             _denser,
+            how="the rank correlation over 50 words, the least of all epsilons",
         ),
-        Shape(
-            "Section 4", "a word that is prepared is drawn faster than by CMP", _cheaper
-        ),
+        Shape("Ours", "a word that is prepared is drawn faster than by CMP", _cheaper),
     ),
     axes=("epsilon", "law", "again_us"),
+    spaces=lambda point: ["glove-300"],
     version=2,
 )

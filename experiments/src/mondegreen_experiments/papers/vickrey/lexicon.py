@@ -15,6 +15,7 @@ from mondegreen.space.space import Space
 from mondegreen_experiments.bench import Bench
 from mondegreen_experiments.measures.neighbours import SETTINGS, Neighbours
 from mondegreen_experiments.papers.vickrey.claims import LOSS, TS, WORDS
+from mondegreen_experiments.reasons import either, other_vectors
 from mondegreen_experiments.recipe import Found, Point, Published, Recipe
 
 
@@ -37,7 +38,7 @@ def opinions(bench: Bench, vectors: str) -> tuple[Space, NDArray[np.bool_]]:
 def _near(
     bench: Bench, vectors: str, noise: str, epsilon: float, runs: int, seed: int
 ) -> Neighbours:
-    """All runs of all words: kept, since every choice among neighbours needs them."""
+    """All runs of all words: kept, since every choice among neighbors needs them."""
     space, _ = opinions(bench, vectors)
     inputs = np.tile(np.arange(space.vocab_size, dtype=np.int32), runs)
     rng = np.random.default_rng(seed)
@@ -49,7 +50,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Found:
 
     All words are equally likely. ``e_bayes`` is the error of the adversary that names
     the most likely word instead of drawing from the posterior, as the paper's does: at
-    most half of E_M below it, and the one to fear. ``promise`` is what is proved.
+    most half of E_M below it, and the stronger one. ``promise`` is what is proved.
     """
     space, signs = opinions(bench, str(point["vectors"]))
     noise, choice = SETTINGS[str(point["law"])]
@@ -82,18 +83,10 @@ def _grid(
 
 _MAIN: Final = ("Laplace", "Mahalanobis", *TS)
 _QUICK, _FULL = (5, 10, 15, 20, 40, 100), (5, 10, 15, 20, 30, 40, 60, 80, 100)
-_NEARER: Final = (
-    "their vectors are others: a nearest neighbour has the other sign for 1 word in "
-    "10 (t = 1), here for 1 in 15, and lies nearer beside the noise, so that the "
-    "second is taken more often. Rare words, many without a vector here, do not "
-    "explain it: ours lose as much as frequent ones"
+_FEWER_WORDS: Final = (
+    "4,074 of the paper's 6,789 words have a vector here; how often a second neighbor "
+    "is taken, and has the other sign, depends on both"
 )
-_WHY: Final = {
-    **dict.fromkeys(TS, _NEARER),
-    "Mahalanobis": "at epsilon 100 the noise in a direction is about 0.17 and the "
-    "median distance to a neighbour 4.8, so every word comes back, as under Laplace "
-    "noise: their words lie nearer to each other",
-}
 
 RECIPE: Final = Recipe(
     name="vickrey-lexicon",
@@ -108,14 +101,14 @@ RECIPE: Final = Recipe(
     differs=(
         "The paper has 300-d GloVe and fastText for all 6,789 words; here are the "
         "4,074 that the embedded GloVe 840B has, and 5,947 with vectors of film "
-        "reviews for fastText (where a nearest neighbour has the other sign for one "
+        "reviews for fastText (where a nearest neighbor has the other sign for one "
         "word in 4, so that losses are larger). The mechanism may return the word "
         "itself, as the theorem needs; 'printed' may not. Given a noisy point the "
         "chance of each output is known, so outputs are weighted by it and not drawn."
         " E_M is measured on other runs than those that the posterior was counted on."
-        " Figure 3 always takes the k-th neighbour of the noisy point: so do 'neighbor "
-        "2' to 'neighbor 5' here. Quick: 8 noisy points a word for 100 runs, and "
-        "fewer epsilons."
+        " Figure 3 always takes the k-th neighbor of the noisy point, and so do "
+        "'neighbor 2' to 'neighbor 5' here. Quick: 8 noisy points a word, not 100 "
+        "runs, and fewer epsilons."
     ),
     measure=measure,
     points={
@@ -137,12 +130,13 @@ RECIPE: Final = Recipe(
             "l_m",
             loss,
             0.01,
-            _WHY[law],
+            either(other_vectors, _FEWER_WORDS),
         )
         for runs in (8, 100)
         for law, loss in LOSS.items()
     ],
     shapes=WORDS,
     axes=("l_m", "law", "e_m"),
+    spaces=lambda point: [str(point["vectors"])],
     version=3,
 )

@@ -2,15 +2,17 @@
 
 Run by hand (some minutes): ``python -m benchmarks mutants``; then
 ``python -m benchmarks audit_page`` writes the table of docs/explanation/audit.md.
+``python -m benchmarks mutants new`` audits those alone that have no stored result.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from typing import Final
 
-from benchmarks.machine import ROOT, save
+from benchmarks.machine import RESULTS, ROOT, save
 
 TESTS: Final = ROOT / "tests"
 SOUND_SEEDS: Final = range(20)
@@ -21,8 +23,15 @@ def main() -> int:
     sys.path[:0] = [str(TESTS), str(TESTS / "audit")]
     from mutants import ALPHA, MUTANTS, evidence_of
 
+    stored = {}
+    if sys.argv[1:] == ["new"]:
+        content = json.loads((RESULTS / "mutants.json").read_text())
+        stored = {row["mutant"]: row for row in content["mutants"]}
     rows = []
     for mutant in MUTANTS:
+        if mutant.name in stored:
+            rows.append(stored[mutant.name])
+            continue
         started = time.perf_counter()
         report = mutant.broken(0)
         seconds = time.perf_counter() - started

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, Final, final
 
 import numpy as np
@@ -16,6 +17,7 @@ from mondegreen.audit.printed_words import (
     choose_words,
     compare_symbols,
     cover_groups,
+    find_lookup_break,
 )
 from mondegreen.audit.report import AuditReport, Evidence, Finding
 from mondegreen.audit.symbol_draws import (
@@ -42,6 +44,9 @@ from mondegreen.wording import amount
 
 _THIRDS: Final = 3
 """Kinds of statistical tests that share alpha: pairs, symbols, members of groups."""
+
+_LISTED: Final = 3
+"""Findings of one kind that a report lists."""
 
 _NUMBERS: Final = 4000
 """Numbers of each format that are printed at most, since printing takes long."""
@@ -108,7 +113,8 @@ class PolicyAudit:
             outputs += ", ordinary outputs for sensitive words alone"
         probes = probe_sampler(self.state, partial(self.progress, "trying draws"))
         report = self.claim.report(
-            worst and replace(
+            worst
+            and replace(
                 self.claim.pair(worst.first, worst.second),
                 loss=worst.loss,
                 event=(self.names.words[worst.output],),
@@ -120,17 +126,30 @@ class PolicyAudit:
             f"symbols, {outputs}; the sampler at the ends of {probes.count:,} ranges "
             "of draws",
             pairs=size * (size - 1) // 2,
-            power="every violation of the law that is audited would be seen; words of "
-            "one group are one symbol, so that their law is the same",
+            power="every violation of the law that is audited would be seen; all "
+            f"{sum(len(group.words) for group in self.policy.groups):,} words of "
+            "groups were looked up: those of one group are one symbol, so that their "
+            "laws are the same",
         )
-        findings = describe_probes(probes, self.names.words)
-        certified = self.state.guarantee.certified
-        if worst is not None and certified is not None and worst.loss > certified:
-            text = f"{worst.loss:.6g} nats are lost, and {certified:.6g} are certified"
-            findings.append(Finding("certificate", True, text))
         near = self.state.alphabet.near
-        broken = None if near is None else find_near_break(near)
-        return report.with_findings(*findings, *filter(None, [broken]))
+        found = (
+            *describe_probes(probes, self.names.words),
+            self._certificate_break(),
+            None if near is None else find_near_break(near),
+            find_lookup_break(self.policy),
+        )
+        return report.with_findings(*filter(None, found))
+
+    def _certificate_break(self) -> Finding | None:
+        """Compare the exact epsilon of the guarantee with the integers."""
+        guarantee = self.state.guarantee
+        with_ordinary = not guarantee.conditions
+        worst = self._law.worst(len(self.policy.ordinary), with_ordinary=with_ordinary)
+        certified = guarantee.certified
+        if worst is None or certified is None or worst.loss <= certified:
+            return None
+        text = f"{worst.loss:.6g} nats are lost, and {certified:.6g} are certified"
+        return Finding("certificate", True, text)
 
     @cached_property
     def _law(self) -> SymbolLaw:
@@ -171,12 +190,12 @@ class PolicyAudit:
         self.progress("drawing members", 0.0)
         names, rng = self.names.words, self.rng
         half = level / 2
-        findings = [
-            *compare_symbols(printed, self.state, names, half),
-            *stray_findings(self.state, self._law, names, runs, rng, half),
-            *member_findings(self.policy, names, runs, rng, half),
-            *digit_findings(self.policy, names, min(runs, _NUMBERS), rng, half),
-        ]
+        findings = (
+            compare_symbols(printed, self.state, names, half),
+            stray_findings(self.state, self._law, names, runs, rng, half),
+            member_findings(self.policy, names, runs, rng, half),
+            digit_findings(self.policy, names, min(runs, _NUMBERS), rng, half),
+        )
         drawn = (
             f"{amount(runs, 'printed word')} for each, {POOL * runs:,} symbols for "
             f"strays, {amount(runs, 'member')} of each group and format"
@@ -184,7 +203,7 @@ class PolicyAudit:
         report = statistical.pair_report(
             self.claim, found, drawn, runs, self.alpha, level
         )
-        return report.with_findings(*findings)
+        return report.with_findings(*chain.from_iterable(map(_shorten, findings)))
 
     def _choose_pairs(self, printed: PrintedWords, level: float) -> list[Evidence]:
         """Pairs of printed words that such an audit could convict, if there are any."""
@@ -198,6 +217,16 @@ class PolicyAudit:
             if len(within) == self.pairs:
                 break
         return (within or beyond)[: self.pairs]
+
+
+def _shorten(findings: list[Finding]) -> list[Finding]:
+    """Keep the first findings of a kind, and say how many more there are."""
+    more = len(findings) - _LISTED
+    if more <= 0:
+        return findings
+    kept = findings[:_LISTED]
+    text = f"{kept[-1].text}; and {more:,} more of this kind"
+    return [*kept[:-1], replace(kept[-1], text=text)]
 
 
 def audit_policy(

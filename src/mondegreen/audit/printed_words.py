@@ -29,6 +29,7 @@ from mondegreen.policy.scope import PlaceScope
 from mondegreen.privatizer.release import draw
 from mondegreen.sampling.noise import Batch, NoiseSource
 from mondegreen.text.tokenizer import tokenize
+from mondegreen.wording import amount
 
 _LINES: Final = 10_000
 """Lines of one text, each the same word."""
@@ -94,10 +95,15 @@ class PrintedWords:
         return self._names[output]
 
     def find_symbol(self, word: str) -> int | None:
-        """The symbol of a word on a line of its own; None for what is no such word."""
-        symbols = self._lookup.codes(self._lookup.cut(["\n".join([word] * 3)]))
-        is_one = len(symbols) == 3 and len(set(symbols.tolist())) == 1
-        return int(symbols[0]) if is_one else None
+        """The symbol of a word on a line of its own; None for what is no such word.
+
+        A guarantee compares texts of one structure, so a part of the word must not be
+        structure.
+        """
+        batch = self._lookup.cut(["\n".join([word] * 3)])
+        symbols = set(self._lookup.codes(batch).tolist())
+        is_one = batch.words() == [word] * 3 and len(symbols) == 1
+        return symbols.pop() if is_one else None
 
     def shows_group(self, outputs: int) -> NDArray[np.bool_]:
         """Tell which of the first outputs are printed for sensitive words."""
@@ -154,6 +160,21 @@ def choose_words(
         one, other = (printed.find_symbol(word) for word in two)
         if one is not None and other is not None:
             yield (one, other), two
+
+
+def find_lookup_break(policy: Policy) -> Finding | None:
+    """Look up all words of groups, as printed and in small letters, each by itself."""
+    lookup, first, wrong = PolicyLookup(policy), len(policy.ordinary), []
+    for symbol, group in enumerate(policy.groups, start=first):
+        spelled = [*group.words, *map(str.lower, group.words)]
+        batch = lookup.cut(spelled)
+        texts = np.repeat(np.arange(len(spelled)), batch.counts())
+        others = np.unique(texts[lookup.codes(batch) != symbol])
+        wrong += [spelled[i] for i in others.tolist()]
+    if not wrong:
+        return None
+    more = f" and {amount(len(wrong) - 1, 'other')}" if len(wrong) > 1 else ""
+    return Finding("lookup", True, f"{wrong[0]!r}{more}: not of the group they hide in")
 
 
 def cover_groups(

@@ -134,6 +134,8 @@ def audit_state(
         If no law is known and there are 0 runs, or the method is "exact".
     InvalidParameterError
         If a number is out of range.
+    ConfigurationError
+        If the state was prepared for another policy than ``policy``.
 
     Examples
     --------
@@ -145,14 +147,9 @@ def audit_state(
     """
     statistical.check_settings(runs, pairs, alpha)
     if isinstance(state, ResponseState):
-        if policy is None or policy.alphabet != state.alphabet:
-            raise ConfigurationError(
-                f"{state.guarantee.mechanism} was prepared for the symbols of a "
-                "policy: pass policy=load_policy(...), that policy"
-            )
         return audit_policy(
             state,
-            policy,
+            _check_policy(state, policy),
             claim=claim,
             metric=metric,
             method=method,
@@ -183,6 +180,16 @@ def audit_state(
         return audit.statistical()
     is_drawn = runs > 0 and method == "auto"
     return audit.by_certificate(certified, audit.statistical() if is_drawn else None)
+
+
+def _check_policy(state: ResponseState, policy: Policy | None) -> Policy:
+    """Refuse another policy than that of the state: its words are audited, too."""
+    if policy is None or policy.alphabet != state.alphabet:
+        raise ConfigurationError(
+            f"{state.guarantee.mechanism} was prepared for the symbols of a policy: "
+            "pass policy=load_policy(...), that policy"
+        )
+    return policy
 
 
 @final

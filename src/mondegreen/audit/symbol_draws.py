@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -83,9 +83,7 @@ def stray_findings(
     """
     found = []
     for kind, ids, shares in law.pooled:
-        parts = [
-            _count_strays(state, ids, part, rng) for part in split(POOL * runs)
-        ]
+        parts = [_count_strays(state, ids, part, rng) for part in split(POOL * runs)]
         excess = find_excess(parts, shares, alpha / len(law.pooled))
         if excess is not None:
             outputs = [*names, "themselves"]

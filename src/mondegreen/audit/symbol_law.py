@@ -55,9 +55,7 @@ class Columns:
 
     def times(self, factor: int) -> Columns:
         """Return the same law over a larger sum of weights."""
-        return Columns(
-            self.low * factor, self.high * factor, self.low_at, self.high_at
-        )
+        return Columns(self.low * factor, self.high * factor, self.low_at, self.high_at)
 
 
 @final

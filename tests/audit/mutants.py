@@ -412,7 +412,7 @@ MUTANTS = [
     ),
     Mutant(
         "krr: wrong stray probability, outputs only",
-        "a tenth more strays are sampled than are stated",
+        "a fiftieth more strays are sampled than are stated",
         symbol_audit("krr", quieter_sampler, method="statistical"),
         symbol_audit("krr", method="statistical"),
     ),

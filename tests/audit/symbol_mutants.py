@@ -84,8 +84,8 @@ def louder_sampler(response):
 
 
 def quieter_sampler(response):
-    """A tenth more strays in the sampler alone: no loss, and another law."""
-    more = response.stray + response.stray // 10
+    """A fiftieth more strays in the sampler alone: less loss, and another law."""
+    more = response.stray + response.stray // 50
     return Twin(response, Response(response.first, response.count, more))
 
 

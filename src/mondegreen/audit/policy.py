@@ -208,7 +208,8 @@ class PolicyAudit:
     def _choose_pairs(self, printed: PrintedWords, level: float) -> list[Evidence]:
         """Pairs of printed words that such an audit could convict, if there are any."""
         reach = statistical.power_nats(self.runs, level, self.pairs)
-        within, beyond = [], []
+        within: list[Evidence] = []
+        beyond: list[Evidence] = []
         for symbols, words in choose_words(printed, self.policy, self.rng):
             if not self.with_ordinary and max(symbols) < len(self.policy.ordinary):
                 continue  # the claim is not about two ordinary words

@@ -78,9 +78,10 @@ def audit_mechanism(
     >>> default.verdict, round(default.found, 3), default.found_is
     ('holds', 12.0, 'exact')
     """
-    prepared: Any = space.alphabet if isinstance(space, Policy) else space
-    on_policy = {"policy": space} if isinstance(space, Policy) else {}
-    return audit_state(mechanism.prepare(prepared), **on_policy, **options)
+    if isinstance(space, Policy):
+        symbols: Any = space.alphabet
+        return audit_state(mechanism.prepare(symbols), policy=space, **options)
+    return audit_state(mechanism.prepare(space), **options)
 
 
 def audit_state(

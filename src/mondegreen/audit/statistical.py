@@ -161,15 +161,14 @@ def strongest(found: Sequence[Evidence]) -> Evidence | None:
 
 def choose_event(
     first: Sequence[Counts],
-    second: Sequence[Counts | Floats],
+    second: Sequence[Counts],
     within: NDArray[np.bool_],
 ) -> tuple[NDArray[np.bool_], float]:
     """Choose outputs that tell the first input from the second, and say how well.
 
     That is in nats, of no statistical meaning. Each input comes with the counts of two
     separate parts of its runs, all of one length; those that measure the event must be
-    others again. The counts of the second may be expected ones. Outputs that are not
-    ``within`` are left out of the event.
+    others again. Outputs that are not ``within`` are left out of the event.
 
     Candidates are single outputs; by the lemma of Neyman and Pearson, the sets of
     outputs whose ratio exceeds a threshold; and all but the most frequent outputs,
@@ -215,19 +214,28 @@ class Excess:
 def find_excess(parts: Sequence[Counts], law: Floats, level: float) -> Excess | None:
     """Compare the outputs of three separate runs with a law; None for no difference.
 
-    As in :func:`measure_pairs` the first two choose the event, and the third, whose
-    Clopper-Pearson bound holds at ``level``, measures it. Outputs that are too rare
-    make all the others too frequent.
+    The first part orders outputs, by how much they are too frequent. The second
+    chooses how many of them make an event. The third measures that: its
+    Clopper-Pearson bound holds at ``level``. Outputs that are too rare make all the
+    others too frequent.
     """
-    expected = [law * int(part.sum()) for part in parts[:2]]
-    event, _ = choose_event(parts[:2], expected, np.ones(len(law), dtype=np.bool_))
-    fresh = parts[2]
+    ordering, choosing, fresh = parts
+    expected = law * int(ordering.sum())
+    order = np.argsort(-(ordering + 0.5) / (expected + 0.5), kind="stable")
+    sets = np.cumsum(choosing[order]), np.cumsum(law[order])
+    cut = int(np.argmax(_deviations(*sets, int(choosing.sum()))))
+    event = order[: cut + 1]
     hits, runs, share = int(fresh[event].sum()), int(fresh.sum()), law[event].sum()
     if lower_bound(hits, runs, level) <= share + _SUM:
         return None
-    members = np.flatnonzero(event)
-    frequent = members[np.argsort(-fresh[members], kind="stable")]
+    frequent = event[np.argsort(-fresh[event], kind="stable")]
     return Excess(frequent, float(share), hits, runs)
+
+
+def _deviations(hits: Counts, shares: Floats, runs: int) -> Floats:
+    """How many deviations counts are above their law; rough where few are expected."""
+    spread = np.sqrt(runs * shares * np.maximum(1 - shares, 0) + 1)
+    return np.asarray((hits - runs * shares - 1) / spread)
 
 
 def describe_excess(excess: Excess, name: Callable[[int], str]) -> str:
@@ -240,7 +248,7 @@ def describe_excess(excess: Excess, name: Callable[[int], str]) -> str:
     )
 
 
-def _score(p: Counts | Floats, q: Counts | Floats, runs: int) -> Floats:
+def _score(p: Counts, q: Counts, runs: int) -> Floats:
     """Rough lower bounds of log-ratios."""
     low, _ = wilson(p, runs, _CAUTION)
     _, high = wilson(q, runs, _CAUTION)
@@ -249,7 +257,7 @@ def _score(p: Counts | Floats, q: Counts | Floats, runs: int) -> Floats:
     return score
 
 
-def wilson(hits: Counts | Floats, runs: int, z: float) -> tuple[Floats, Floats]:
+def wilson(hits: Counts, runs: int, z: float) -> tuple[Floats, Floats]:
     """Give rough bounds of many probabilities at once, to choose events by."""
     share = hits / runs
     centre = share + z * z / (2 * runs)

@@ -197,7 +197,7 @@ def _digit_law(policy: Policy, symbol: int, place: int) -> Floats:
 
 def _numbers_with(digit: int, place: int, stop: int) -> int:
     """Count the numbers below ``stop`` that have a digit at a place."""
-    unit = 10**place
+    unit: int = 10**place
     tens, rest = divmod(stop, 10 * unit)
     return tens * unit + min(max(rest - digit * unit, 0), unit)
 

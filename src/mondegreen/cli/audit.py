@@ -175,7 +175,7 @@ def _load_words(settings: Settings, words: int | None) -> Space:
     from mondegreen.audit.subspace import subspace
     from mondegreen.space.store import load_space
 
-    loaded = load_space(settings.space)
+    loaded = load_space(str(settings.space))
     return loaded if words is None else subspace(loaded, words)
 
 

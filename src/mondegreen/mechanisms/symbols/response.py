@@ -192,10 +192,11 @@ class ResponseState(base.State):
         size, cells, near = self.output_count, self.alphabet.cells, self.alphabet.near
         if near is None or symbol not in cells:
             own = np.array([symbol], dtype=np.int32)
-            return self.response.weights(own, size)[0] / TOTAL
+            return np.asarray(self.response.weights(own, size)[0] / TOTAL)
         chances = near.weights[symbol - cells.start] / TOTAL
         rows = self.response.weights(np.array(cells, dtype=np.int32), size)
-        return np.asarray(chances @ (rows / TOTAL))
+        mixture: Floats = chances @ (rows / TOTAL)
+        return mixture
 
     def distances(self, first: Ids, second: Ids) -> Floats:
         return base.discrete_distances(first, second)

@@ -305,7 +305,7 @@ def test_sound_mechanisms_are_called_broken_at_most_as_often_as_stated(name):
             pairs=4,
             alpha=0.1,
             seed=seed,
-        )  # fmt: skip
+        )
         for seed in range(20)
     ]
     broken = sum(report.is_broken for report in audits)
@@ -329,6 +329,8 @@ def test_a_state_needs_its_own_policy():
             audit_state(state, policy=other, runs=0)
     with pytest.raises(ConfigurationError, match="discrete"):
         audit_state(state, policy=SMALL, metric="euclidean")
+    with pytest.raises(ConfigurationError, match="urr or krr"):
+        audit_mechanism(mg.mechanism("tem", epsilon=1.0), SMALL)
     with pytest.raises(LawUnknownError, match="--runs"):
         audit_state(state, policy=SMALL, method="statistical", runs=0)
 

@@ -198,7 +198,7 @@ class PolicyAudit:
         )
         drawn = (
             f"{amount(runs, 'printed word')} for each, {POOL * runs:,} symbols for "
-            f"strays, {amount(runs, 'member')} of each group and format"
+            f"strays, {amount(runs, 'member')} or more of each group and format"
         )
         report = statistical.pair_report(
             self.claim, found, drawn, runs, self.alpha, level

@@ -20,6 +20,7 @@ from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.mechanisms.symbols.response import ResponseState
 from mondegreen.policy.policy import Policy
 from mondegreen.sampling.noise import Batch, OSNoise
+from mondegreen.settings import SYMBOL_MECHANISMS
 from mondegreen.space.space import Space
 from mondegreen.wording import amount
 
@@ -60,7 +61,7 @@ def audit_mechanism(
     LawUnknownError, InvalidParameterError
         As :func:`audit_state` does.
     ConfigurationError
-        If the metric is not one of a policy.
+        If the mechanism or the metric does not go with a policy.
 
     Examples
     --------
@@ -79,6 +80,11 @@ def audit_mechanism(
     ('holds', 12.0, 'exact')
     """
     if isinstance(space, Policy):
+        if mechanism.name not in SYMBOL_MECHANISMS:
+            raise ConfigurationError(
+                f"{mechanism.name} works on a space, not on a policy: give a space, or "
+                "use urr or krr"
+            )
         symbols: Any = space.alphabet
         return audit_state(mechanism.prepare(symbols), policy=space, **options)
     return audit_state(mechanism.prepare(space), **options)

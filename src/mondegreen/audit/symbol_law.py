@@ -140,7 +140,7 @@ def read_law(state: ResponseState, progress: Progress = no_progress) -> SymbolLa
             continue
         shares = np.zeros(alphabet.size + 1)
         for some, rows in _blocks(state, ids):
-            columns[kind] = _merge(columns.get(kind), _extremes(some, rows))
+            columns[kind] = _add_rows(columns.get(kind), some, rows)
             stays = rows[np.arange(len(some)), some].astype(np.float64)
             shares[:-1] += rows.sum(axis=0, dtype=np.float64)
             shares[some] -= stays
@@ -150,7 +150,8 @@ def read_law(state: ResponseState, progress: Progress = no_progress) -> SymbolLa
     if alphabet.near is not None:
         columns = {kind: each.times(TOTAL) for kind, each in columns.items()}
         cells = _cell_columns(state, alphabet.near)
-        columns["sensitive"] = _merge(columns.get("sensitive"), cells)
+        known = columns.get("sensitive")
+        columns["sensitive"] = cells if known is None else known.with_rows(cells)
     return SymbolLaw(columns.get("ordinary"), columns["sensitive"], tuple(pooled))
 
 
@@ -178,8 +179,20 @@ def _extremes(ids: Ids, rows: Weights | Integers) -> Columns:
     return Columns(low.astype(object), high.astype(object), ids[low_at], ids[high_at])
 
 
-def _merge(one: Columns | None, other: Columns) -> Columns:
-    return other if one is None else one.with_rows(other)
+def _add_rows(known: Columns | None, ids: Ids, rows: Weights) -> Columns:
+    """Return the extremes with more rows; most blocks change few outputs."""
+    if known is None:
+        return _extremes(ids, rows)
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    (some,) = np.nonzero((low < known.low) | (high > known.high))
+    more = _extremes(ids, rows[:, some])
+    old = Columns(
+        known.low[some], known.high[some], known.low_at[some], known.high_at[some]
+    )
+    changed = old.with_rows(more)
+    for name in ("low", "high", "low_at", "high_at"):
+        getattr(known, name)[some] = getattr(changed, name)
+    return known
 
 
 def _cell_columns(state: ResponseState, near: Near) -> Columns:

@@ -42,8 +42,8 @@ from mondegreen.sampling.integers import TOTAL_BITS
 from mondegreen.sampling.noise import NoiseSource, OSNoise
 from mondegreen.wording import amount
 
-_THIRDS: Final = 3
-"""Kinds of statistical tests that share alpha: pairs, symbols, members of groups."""
+_OF_PAIRS: Final = 1 / 3
+"""Share of alpha for the losses of pairs. Four other tests have a sixth each."""
 
 _LISTED: Final = 3
 """Findings of one kind that a report lists."""
@@ -175,7 +175,7 @@ class PolicyAudit:
         """Count what is printed for pairs of words, and compare draws with the law."""
         if not self.runs:
             raise LawUnknownError("a statistical audit draws outputs: allow --runs")
-        runs, level = self.runs, self.alpha / _THIRDS
+        runs, level = self.runs, self.alpha * _OF_PAIRS
         printed = PrintedWords(self.state, self.policy, self.noise)
         chosen = self._choose_pairs(printed, level)
         covered = cover_groups(printed, self.policy, with_ordinary=self.with_ordinary)

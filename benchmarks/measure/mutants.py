@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from datetime import UTC, datetime
 from typing import Final
 
 from benchmarks.machine import RESULTS, ROOT, save
@@ -26,7 +27,8 @@ def main() -> int:
     stored = {}
     if sys.argv[1:] == ["new"]:
         content = json.loads((RESULTS / "mutants.json").read_text())
-        stored = {row["mutant"]: row for row in content["mutants"]}
+        date = content["machine"]["date"]
+        stored = {row["mutant"]: {"date": date, **row} for row in content["mutants"]}
     rows = []
     for mutant in MUTANTS:
         if mutant.name in stored:
@@ -38,6 +40,7 @@ def main() -> int:
         sound = [mutant.sound(seed) for seed in SOUND_SEEDS]
         rows.append(
             {
+                "date": datetime.now(UTC).date().isoformat(),
                 "mutant": mutant.name,
                 "mistake": mutant.mistake,
                 "caught": report.is_broken,

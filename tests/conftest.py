@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -54,9 +55,19 @@ def pytest_configure(config):
         config.pluginmanager.register(RecordPassed(path), "record-passed")
 
 
+@pytest.hookimpl(trylast=True)  # of the tests that are left by options
 def pytest_collection_modifyitems(config, items):
-    """In CI, tests that passed in another environment are left out."""
+    """In CI, tests that passed in another environment are left out.
+
+    Files that take longest come first, so that no worker has one when all others are
+    done.
+    """
     leave_out_passed(config, items)
+    seconds = Counter()
+    for item in items:
+        slow = item.get_closest_marker("slow")
+        seconds[item.path] += slow.kwargs.get("seconds", 1) if slow else 0.05
+    items.sort(key=lambda item: -seconds[item.path])
 
 
 @pytest.fixture(scope="session", autouse=True)

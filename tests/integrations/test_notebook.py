@@ -23,7 +23,7 @@ def test_it_has_ten_cells_and_is_stored_without_outputs():
     assert not any(cell.get("outputs") for cell in found)
 
 
-@pytest.mark.slow("runs a notebook, which starts processes")
+@pytest.mark.slow("runs a notebook, which starts processes", seconds=40)
 def test_it_runs_and_shows_what_it_says(tmp_path):
     pytest.importorskip("nbconvert")
     pytest.importorskip("ipykernel")

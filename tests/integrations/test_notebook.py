@@ -56,7 +56,7 @@ def test_it_runs_and_shows_what_it_says(tmp_path):
         if cell["cell_type"] == "code"
     ]
     assert shown[0].startswith("12 texts")
-    assert shown[1].count("drawn:") == shown[1].count("read:") == 4
-    assert len(shown[2].splitlines()) == 5
+    assert shown[1].count("drawn:") == shown[1].count("read:") == 3
+    assert len(shown[2].splitlines()) == 4
     assert 1 < float(shown[3].split()[-1]) < 2
     assert "Privacy guarantee: calibrated" in shown[4]

@@ -1,6 +1,7 @@
 """Its presence puts this folder on the path, so that tests can import strategies."""
 
 import contextlib
+import functools
 import os
 import signal
 import subprocess
@@ -75,6 +76,28 @@ def cache_of_its_own(tmp_path_factory):
     """Tests neither read nor fill the cache of whoever runs them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONDEGREEN_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shipped_space_read_once():
+    """A process reads and checks the shipped space once, not a thousand times.
+
+    A space is read-only. Tests of files read copies, or call ``read_space``.
+    """
+    from mondegreen.space import store  # not before the number of threads is set
+
+    anew, kept, folder = (
+        store.read_space,
+        functools.cache(store.read_space),
+        store._BUNDLED,
+    )
+
+    def read(path):
+        return (kept if path.parent == folder else anew)(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "read_space", read)
         yield
 
 

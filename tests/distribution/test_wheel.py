@@ -172,7 +172,9 @@ def test_the_experiments_are_a_wheel_of_their_own(installed, tmp_path):
     shown = run(listing, cwd=tmp_path, env=with_recipes)
     assert "\ncmp-words " in shown
     measured = run(
-        [*listing[:2], "tem-threshold", "--json"], cwd=tmp_path, env=with_recipes
+        [*listing[:2], "tem-threshold", "--seeds", "1", "--json"],
+        cwd=tmp_path,
+        env=with_recipes,
     )
     assert json.loads(measured)["recipe"] == "tem-threshold"
 

@@ -117,7 +117,7 @@ CASES = {
         chosen=None,
     ),
 }
-DRAWN_BY_DEFAULT = {"whole", "nothing", "hostile", "not a number"}
+DRAWN_BY_DEFAULT = {"nothing", "hostile"}
 drawn = pytest.mark.slow("draws another whole page")
 each_case = pytest.mark.parametrize(
     "case",

@@ -172,7 +172,7 @@ def test_the_figures_of_linkage_are_those_of_the_results():
     linked = {row["collection"]: row["linked"] for row in linkage_page.rows()}
     questions, films = linked["insurance questions"], linked["film reviews"]
     page = (ROOT / "docs/guide/not-protected.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"97 % of 7-word questions .*?3 % and 100 %\.", page, re.S)
+    (shown,) = re.findall(r"97 % of\s7-word questions .*?3 % and 100 %\.", page, re.S)
     figures = [float(each) for each in re.findall(r"(\d+) %", shown)]
     ways = ("all words", "structure")
     wanted = [each[way] for way in ways for each in (questions, films)]

@@ -42,28 +42,28 @@ def reproduce(
         default=None,
     ),
     seeds: int | None = option(
-        "Runs of each point, in place of the recipe's.", default=None
+        "Number of runs of each point, instead of the recipe's.", default=None
     ),
     epsilons: tuple[float, ...] = option(
-        "Epsilon in place of those of the recipe. Claims that need others cannot be "
-        "told. Repeatable.",
+        "Epsilon, instead of those of the recipe. The verdict on a claim that needs "
+        "another epsilon is then: cannot be told. Repeatable.",
         "--epsilon",
         default=(),
     ),
     spaces: tuple[str, ...] = option(
-        "Vectors in place of ours: GloVe or fastText text, word2vec text or binary, or "
-        "a space. NAME is glove, w2v or w2v_frequent, or one dimension, as glove-50. "
-        "Repeatable.",
+        "Vectors, instead of ours: GloVe or fastText text, word2vec text or binary, or "
+        "a space. NAME is glove, w2v or w2v_frequent, or such a name with a dimension: "
+        "glove-50. Repeatable.",
         "--space NAME=FILE",
         default=(),
     ),
     words: int = option(
-        "First words of each file of --space to take; 0 for all.",
+        "Use the first N words of each file of --space. 0: all words.",
         type=click.IntRange(min=0),
         default=0,
     ),
     classifier: str = option(
-        "Classifier in place of the recipe's: tf-idf, lstm, or the folder of a model "
+        "Classifier, instead of the recipe's: tf-idf, lstm, or the folder of a model "
         "of the library transformers.",
         "--classifier NAME|FOLDER",
         default="",
@@ -90,8 +90,8 @@ def reproduce(
     output: File | None = option("Write all runs as a Parquet file.", "-o --output"),
     force: bool = options.FORCE,
     peers: bool = option(
-        "Install the other packages of the scoreboard, pinned, in environments of "
-        "their own."
+        "Install the other tools of the scoreboard, with pinned versions, in separate "
+        "environments."
     ),
     sets: tuple[str, ...] = option(
         "Texts to add to the scoreboard: a file with a column text. Repeatable.",
@@ -103,7 +103,7 @@ def reproduce(
     ),
     tools: tuple[str, ...] = option(
         'Tool to add to the scoreboard: a command that reads lines {"text": ...} and '
-        "prints as many with the releases. Repeatable.",
+        "prints one such line with the release for each. Repeatable.",
         "--tool NAME=COMMAND",
     ),
     list_all: bool = option("List the experiments.", "--list"),
@@ -113,10 +113,10 @@ def reproduce(
     """Reproduce experiments from papers, and report what agrees.
 
     Without a NAME, the command runs every experiment whose data and libraries are
-    installed. Finished runs are kept, so interrupted work continues where it stopped.
-    Numbers are means over seeds with 95 % intervals. A published number agrees if it is
-    within the interval, widened by a tolerance that the experiment states. The exit
-    code says whether everything was measured, not whether it agrees.
+    installed. It stores finished runs, so the same command continues interrupted work.
+    Numbers are means over seeds with 95 % intervals. A published number agrees if our
+    whole interval is within the tolerance that the experiment states. The exit code
+    says whether everything was measured, not whether it agrees.
 
     \b
     mondegreen reproduce --list

@@ -213,9 +213,9 @@ class Guarantee:
         """
         if self.has_groups and self.conditions:
             return (
-                "Bound for two texts that differ in sensitive words only, at most in "
-                "as many as there are words. A text with other ordinary words has no "
-                "bound, because the release shows them."
+                "Bound for two texts that differ only in sensitive words, as if all "
+                "words were sensitive. Texts with different ordinary words have no "
+                "bound, because the release shows these words."
             )
         others = ", ordinary ones included" if self.has_groups else self._within()
         return f"Bound for two texts that differ in all their words{others}."

@@ -263,7 +263,7 @@ def test_an_interrupt_keeps_what_was_measured(run, folder, monkeypatch):
     assert done.exit_code != 0
     assert not done.stdout
     # a third may be under way beside these two, and is lost
-    assert re.search(r"Kept in .*home.*: [12] new measurements?\.", done.stderr)
+    assert re.search(r"Stored in .*home.*: [12] new measurements?\.", done.stderr)
     run(*arguments)
     assert len(begun) == 4
 

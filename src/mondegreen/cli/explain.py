@@ -127,7 +127,8 @@ def explain(
     privatizer = prepare_privatizer(replace(settings, read=read), quiet=quiet)
     if privatizer.policy is not None:
         _refuse_picture(
-            target, "--plot does not go with a policy: use --json, or --policy all"
+            target,
+            "--plot cannot be combined with a policy: use --json, or --policy all",
         )
         scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
         _explain_with_policy(privatizer, word, scored, words, as_json=as_json)
@@ -174,10 +175,11 @@ def explain(
         click.echo("\n".join(_lines(word, form, scores, guarantee, listed)))
         if readings:
             rows = [(word, f"{figure(share, 'percent')} %") for word, share in readings]
-            click.echo("\n".join(["", "read by itself as", *table(rows, indent="  ")]))
+            heading = "a language model guesses, without context"
+            click.echo("\n".join(["", heading, *table(rows, indent="  ")]))
         if printed is not None:
             click.echo(
-                f"\nprinted again in carrier sentences: {_format_share(printed)}"
+                f"\nprinted again, in public sentences: {_format_share(printed)}"
             )
         click.echo(f"\n{preview.warning or preview}")
         click.echo(f"Protection: {preview.protection(guarantee)}.")

@@ -41,6 +41,8 @@ _ADVICE: Final = {
 }
 """What to do instead of an option that needs a single file."""
 
+_SEPARATE: Final = "a separate file, different from all other files of this command"
+
 
 @command()
 def privatize(
@@ -212,7 +214,7 @@ def privatize(
     map_key = _map_key(map_path, key_file, key_env, settings, jobs)
     if map_path is not None and id_column in drop:
         raise ConfigurationError(
-            "--map finds records by --id: leave that column in, or leave --id out"
+            "--map finds records by --id: do not drop that column, or leave --id out"
         )
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
@@ -545,10 +547,10 @@ def _check_paths(
     clashes += [(*one, other) for one, (_, other) in itertools.combinations(named, 2)]
     for name, path, other in clashes:
         if path and other and is_same_file(other, path):
-            raise InvalidParameterError(name, path, "a file of its own")
+            raise InvalidParameterError(name, path, _SEPARATE)
     for name, path in named:
         if path == "-" and (output == "-" or name == "--map"):
-            raise InvalidParameterError(name, path, "a file of its own")
+            raise InvalidParameterError(name, path, _SEPARATE)
 
 
 def _check_detector(

@@ -171,7 +171,9 @@ def register(*libraries: str) -> None:
             raise InvalidParameterError("library", name, "pandas or polars")
     chosen = libraries or [name for name in known if name in sys.modules]
     if not chosen:
-        raise ConfigurationError("import pandas or polars first, or name the one")
+        raise ConfigurationError(
+            "import pandas or polars first, or name one of them with library="
+        )
     for name in chosen:
         known[name]()
 

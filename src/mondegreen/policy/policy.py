@@ -248,7 +248,7 @@ class Policy:
             known[word] = known.get(word, self.find_group("rest", find_form(word)))
         if not found:
             raise ConfigurationError(
-                "no class of the policy is hidden: use less of --open"
+                "this policy hides no class: use --open for fewer classes"
             )
         return tuple(found)
 

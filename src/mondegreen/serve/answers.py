@@ -81,7 +81,7 @@ def find_refusal(error: Exception) -> Refused:
         says = NOT_JSON if status == 400 else HTTPStatus(status).phrase
         return Refused(status, "body", says)
     if isinstance(error, OutOfVocabularyError):
-        says = "a text holds a word outside the vocabulary; none was released"
+        says = "a text has a word outside the vocabulary. Nothing was released"
         return Refused(422, "field", says)
     if isinstance(error, MondegreenError) and error.exit_code in (2, 3):
         return Refused(422, "field", str(error))

@@ -1,4 +1,4 @@
-"""Settings: everything that shapes a release, declared once for every door.
+"""Settings: everything that shapes a release, declared once for every interface.
 
 The command line, HTTP, data frames, Spark, scikit-learn, spaCy, DuckDB and the device
 take their options, defaults and checks from the fields of :class:`Settings`. To add an

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mondegreen.wording import Kind
 
 _RUNS: Final = 400
-"""Carrier sentences that are released where a reader is on."""
+"""Public sentences that are released with ``--read``."""
 
 _ROUNDING: Final = 1e-9  # nats: of logarithms of the law
 

@@ -199,7 +199,7 @@ def progress_bar(
 def prepare_privatizer(
     settings: Settings, noise: NoiseSource | None = None, *, quiet: bool
 ) -> Privatizer:
-    """Build a privatizer, and show what takes a while on a large space of one's own."""
+    """Build a privatizer, and show the progress of what takes long."""
     from mondegreen.privatizer.build import build_privatizer
 
     show = shower(quiet)

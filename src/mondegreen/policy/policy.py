@@ -575,6 +575,6 @@ def _check_words(name: str, words: Iterable[str]) -> frozenset[str]:
     found = set()
     for word in words:
         if tokenize([word]).words() != [word]:
-            raise InvalidParameterError(name, word, "single words, one a line")
+            raise InvalidParameterError(name, word, "single words, one per line")
         found.add(canonical(word))
     return frozenset(found)

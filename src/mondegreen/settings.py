@@ -126,14 +126,15 @@ class Settings:
     space : str, optional
         The name or file of a space, for policy ``all``. By default the embedded one.
     policy : {"sensitive", "names", "all"} or path, optional
-        What is sensitive, and so replaced. ``all``: every word. By default
-        ``sensitive``; ``all`` for a mechanism that works on a space.
+        Which words are sensitive, and so replaced. ``all``: every word. By default
+        ``sensitive``, and ``all`` for a mechanism that works on a space.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
     opened, hidden : iterable of str
         Classes of the policy that are shown, and hidden.
     hide_among : int
-        The target: words that each group of the policy has, where its class has them.
+        Target number of words in a group of the policy. A class with fewer words is one
+        group.
     numbers : {"hide", "near", "plain"}
         Whether amounts hide among all numbers of their format, are printed near their
         value, or pass unchanged.
@@ -147,12 +148,12 @@ class Settings:
     keep : iterable of str
         *Public* words that pass unchanged. They are sorted, each once.
     case : {"lower", "truecase", "restore"}, optional
-        How words are printed. By default ``truecase``; ``lower`` with policy ``all``,
-        unless words are read.
+        How words are printed. By default ``truecase``. With policy ``all``, ``lower``
+        unless ``read`` is set.
     structure : {"keep", "plain"}
         Whether punctuation and spaces of the input are printed.
     read : {"none", "words", "sentence"}
-        Whether to print what the released words most likely stand for.
+        Whether to print the most likely original words instead of the released words.
     language : str, optional
         The name or file of a public language model, for ``read``.
     print_all : bool

@@ -186,7 +186,7 @@ def private_search(
     privatizer: Privatizer | None = None,
     **settings: Any,
 ) -> PrivateSearch:
-    r"""Search with a released question, and order what was found by the true one.
+    r"""Search with a released question, and order the passages by the true question.
 
     The question is released once, :math:`y = M(q)`. The server gets :math:`y` and
     :math:`k`. All that it returns is a function of :math:`y`, and the true question is

@@ -209,7 +209,7 @@ def test_settings_are_of_both_of_spaces_or_of_policies():
     of_both = {"mechanism", "epsilon", "policy", "structure", "allow_unproved"}
     of_policies = {
         *("ordinary", "sensitive", "opened", "hidden", "hide_among", "same"),
-        *("numbers", "near"),
+        *("numbers", "near", "most_ordinary"),
     }
     assert set(list_options()) == of_both | of_policies | set(OF_SPACES)
 
@@ -291,22 +291,25 @@ _PLAIN = {
 }
 
 
+_OF_ONE_NAME = {
+    "parameters": st.dictionaries(st.just("beta"), st.floats(0, 1)),
+    "epsilon": st.none() | st.floats(0.1, 100),
+    "most_ordinary": st.none() | st.integers(0, 9),
+    "policy": st.sampled_from([None, "sensitive", "names", "all", "./my.policy"]),
+}
+
+
 @st.composite
 def some_settings(draw):
     chosen = {}
     for name, option in list_options().items():
         schema = option.schema
-        if "enum" in schema:
+        if name in _OF_ONE_NAME:
+            chosen[name] = draw(_OF_ONE_NAME[name])
+        elif "enum" in schema:
             chosen[name] = draw(st.sampled_from(schema["enum"]))
         elif schema["type"] == "array":
             chosen[name] = draw(st.sets(st.text(min_size=1, max_size=4), max_size=3))
-        elif name == "parameters":
-            chosen[name] = draw(st.dictionaries(st.just("beta"), st.floats(0, 1)))
-        elif name == "epsilon":
-            chosen[name] = draw(st.none() | st.floats(0.1, 100))
-        elif name == "policy":
-            names = st.sampled_from(["sensitive", "names", "all", "./my.policy"])
-            chosen[name] = draw(st.none() | names)
         elif str(schema["type"]) in _PLAIN:
             chosen[name] = draw(_PLAIN[schema["type"]])
         else:

@@ -130,6 +130,9 @@ class Settings:
         ``sensitive``, and ``all`` for a mechanism that works on a space.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
+    most_ordinary : int, optional
+        How many ordinary words the policy shows at most, the most frequent ones; rarer
+        ones hide. Words of ``ordinary`` and of classes that are shown do not count.
     opened, hidden : iterable of str
         Classes of the policy that are shown, and hidden.
     hide_among : int
@@ -228,6 +231,13 @@ class Settings:
         (),
         "PUBLIC words to hide, one per line.",
         names="words",
+    )
+    most_ordinary: int | None = setting(
+        None,
+        "Show only the N most frequent ordinary words of the policy, and hide rarer "
+        "words. Words of --ordinary and of shown classes do not count.",
+        "--most-ordinary N",
+        otherwise="all ordinary words",
     )
     opened: tuple[str, ...] = setting(
         (),
@@ -479,6 +489,7 @@ class Settings:
 _OF_POLICY: Final = (
     "ordinary",
     "sensitive",
+    "most_ordinary",
     "opened",
     "hidden",
     "hide_among",

@@ -66,9 +66,9 @@ def test_a_smaller_share_of_recovered_words_needs_a_smaller_epsilon(run):
 
 
 def test_the_command_that_is_printed_runs_that_setting(run):
-    done = run("-t", "ordinary=0.9", "--open", "health")
+    done = run("-t", "ordinary=0.9", "--open", "health", "--most-ordinary", 10_000)
     command = done.stdout.partition("take:\n  mondegreen ")[2].strip()
-    assert "--open health" in command
+    assert "--most-ordinary 10000 --open health" in command
     words = shlex.split(command.replace("INPUT", "sample.txt"))
     words[words.index("OUTPUT")] = "safe.txt"
     privatized = CliRunner().invoke(cli, words)

@@ -18,7 +18,7 @@ from mondegreen.errors import (
     UnknownNameError,
 )
 from mondegreen.policy.lookup import PolicyLookup
-from mondegreen.policy.policy import Policy, load_policy
+from mondegreen.policy.policy import ADDRESS_PARTS, Policy, load_policy
 from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.policy.shapes import SHAPES
 from mondegreen.settings import Settings
@@ -407,3 +407,33 @@ def test_the_spelling_of_an_own_name_is_in_the_digest():
     small, capital = (load_policy(ordinary=(word,)) for word in ("port", "Port"))
     assert small.digest != capital.digest
     assert small.digest == load_policy().digest  # "port" is ordinary already
+
+
+@pytest.mark.parametrize("name", ["sensitive", "names"])
+def test_only_the_most_frequent_words_are_ordinary_if_asked(name):
+    whole = load_policy(name)
+    listed = whole.lexicon.ordinary
+    cut = load_policy(name, most_ordinary=3000, ordinary=("Router",))
+    kept = {"router", *ADDRESS_PARTS}
+    assert set(whole.ordinary) - set(cut.ordinary) == {*listed[3000:]} - kept
+    assert set(cut.ordinary) <= set(whole.ordinary)
+    hidden = [word for word in listed[3000:] if word not in kept]
+    symbols = np.array([cut.symbols[word] for word in hidden])
+    assert cut.alphabet.is_group(symbols).all()
+    # What the groups print is the same, and no cut changes what passes besides.
+    assert [g.words for g in cut.groups] == [g.words for g in whole.groups]
+    texts = tokenize([" ".join(hidden), " ".join(map(str.title, hidden))])
+    shown = ~cut.alphabet.is_group(PolicyLookup(cut).codes(texts))
+    assert {w.lower() for w, s in zip(texts.words(), shown, strict=True) if s} <= {
+        *cut.ordinary
+    }
+
+
+def test_a_cut_of_the_ordinary_words_is_in_the_digest_and_none_changes_it():
+    whole = load_policy("sensitive")
+    found = [load_policy("sensitive", most_ordinary=n) for n in (0, 3000, 3001, None)]
+    assert len({policy.digest for policy in found}) == 4
+    assert found[-1].digest == whole.digest
+    assert not {*found[0].ordinary} & {"the", "doctor"}
+    with pytest.raises(InvalidParameterError, match="0 or more"):
+        load_policy("sensitive", most_ordinary=-1)

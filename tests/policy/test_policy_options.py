@@ -143,7 +143,7 @@ def test_options_that_do_not_go_together_are_refused(wrong, message):
 
 
 def test_numbers_and_same_need_a_policy_with_ordinary_words():
-    for wrong in ({"numbers": "near"}, {"same": "key"}):
+    for wrong in ({"numbers": "near"}, {"same": "key"}, {"most_ordinary": 9}):
         with pytest.raises(ConfigurationError, match="needs a policy"):
             Settings(epsilon=10.0, policy="all", **wrong).resolve()
 

@@ -11,8 +11,10 @@ import pytest
 
 import mondegreen as mg
 from benchmarks.ship import ship_previews
+from mondegreen.policy.policy import load_policy
 from mondegreen.scores import preview as preview_module
 from mondegreen.scores.preview import (
+    ATTACKED,
     MEASURED,
     Preview,
     measure,
@@ -237,6 +239,44 @@ def test_it_says_what_was_measured():
     )
     assert "attacker" not in str(Preview(**PLAIN, unchanged=0.04, near=None))
     assert Preview(**found.to_dict()) == found
+
+
+def privatizer(policy="sensitive", epsilon=12.0, **options):
+    made = mg.mechanism("urr", epsilon=epsilon)
+    return mg.Privatizer(made, policy=policy, **options)
+
+
+def test_what_attackers_recovered_is_said_of_the_shipped_policies():
+    found = privatizer().preview()
+    least, most, kinds = found.in_domain
+    assert 0 < least < most < 1
+    assert kinds == 6
+    assert f"recovered {100 * least:.0f} to {100 * most:.0f} of 100" in str(found)
+    assert privatizer("names").preview().in_domain != found.in_domain
+    assert Preview(**found.to_dict()) == found
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"epsilon": 11.0},
+        {"same": "record"},
+        {"ordinary": ("lawyer",)},
+    ],
+    ids=["another epsilon", "a wider scope", "another list"],
+)
+def test_it_is_said_of_no_setting_that_was_not_measured(options):
+    found = privatizer(**options).preview()
+    assert found.in_domain is None
+    assert "To measure an attacker: mondegreen attack." in str(found)
+
+
+def test_what_is_shipped_of_attackers_is_what_was_measured():
+    """With the lists of today: after a change of them all is measured again."""
+    shipped = json.loads(ATTACKED.read_text())
+    assert shipped == ship_previews.attacked()
+    digests = {load_policy(name).digest for name in ("sensitive", "names")}
+    assert {row["policy"] for row in shipped} == digests
 
 
 @pytest.mark.slow("whole processes")

@@ -8,8 +8,8 @@ What is reported is of the last quarter, by which nothing was chosen.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from mondegreen.errors import ConfigurationError
 from mondegreen.io.base import AbstractSource
 from mondegreen.mechanisms import mechanism
 from mondegreen.mechanisms.symbols.response import ResponseState
-from mondegreen.policy.policy import HIDE_AMONG, Policy, load_policy
+from mondegreen.policy.policy import HIDE_AMONG, Policy, find_policy
 from mondegreen.settings import Settings
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
@@ -242,15 +242,8 @@ class PolicyPlan:
 
     def policy(self, hide_among: int) -> Policy:
         """The policy with groups of at least so many words."""
-        given = self.settings
-        return load_policy(
-            str(given.policy),
-            opened=given.opened,
-            hidden=given.hidden,
-            ordinary=given.ordinary,
-            sensitive=given.sensitive,
-            hide_among=hide_among,
-        )
+        settings = replace(self.settings, hide_among=hide_among)
+        return cast(Policy, find_policy(settings))  # never --policy all
 
     def rows(self) -> list[PolicyRow]:
         """Search each mechanism and size, until one keeps all targets and most words.

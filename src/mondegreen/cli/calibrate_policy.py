@@ -212,6 +212,8 @@ def _command(settings: Settings, chosen: PolicyScores, columns: Sequence[str]) -
     parts += ["--epsilon", f"{chosen.epsilon:g}"]
     if chosen.hide_among != Settings().hide_among:
         parts += ["--hide-among", str(chosen.hide_among)]
+    if settings.most_ordinary is not None:
+        parts += ["--most-ordinary", str(settings.most_ordinary)]
     for name in ("ordinary", "sensitive"):
         if context.get(name) is not None:
             parts += [f"--{name}", context[name]]

@@ -365,6 +365,7 @@ POLICY: Final = (
     "policy",
     "ordinary",
     "sensitive",
+    "most_ordinary",
     "opened",
     "hidden",
     "hide_among",

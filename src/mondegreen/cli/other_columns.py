@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-import click
+from mondegreen.cli.render import say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,11 +58,10 @@ def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
     found = [name for name, values in others if _is_personal(name, values)]
     if found:
         listed = ", ".join(map(repr, found))
-        click.echo(
+        say(
             f"Warning: {source.name}: other columns look like names, addresses or ids: "
             f"{listed}. They pass unchanged. Leave them out with --drop NAME, or add "
             "--column NAME if they are text.",
-            err=True,
         )
 
 

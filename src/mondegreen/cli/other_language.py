@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-import click
-
+from mondegreen.cli.render import say
 from mondegreen.text.tokenizer import canonical
 
 if TYPE_CHECKING:
@@ -47,9 +46,8 @@ def _warn(privatizer: Privatizer, texts: Iterable[str]) -> None:
     known = privatizer.space.index if policy is None else policy.symbols
     share = sum(canonical(word) in known for word in found) / len(found)
     if share < _SHARE:
-        click.echo(
+        say(
             f"Warning: only {100 * share:.0f} of 100 words of the first texts are in "
             "the vocabulary, which is English unless it is your own. Other words are "
             "replaced too, so the release may be of little use.",
-            err=True,
         )

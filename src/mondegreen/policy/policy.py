@@ -147,6 +147,9 @@ class Policy:
         PUBLIC words that are ordinary in this field, and that must hide. An ordinary
         word that the lists have as a name, too (``port``, a place), hides where it has
         a capital, unless it is given with one: ``Port``.
+    most_ordinary : int, at least 0, optional
+        Words of the lexicon that are ordinary, the most frequent ones; all others hide,
+        besides ``ordinary`` and the classes that are shown. By default all of them.
     hide_among : int, at least 2
         Words that each group has at least, where its class and similar ones have them.
     numbers : {"hide", "near", "plain"}
@@ -171,6 +174,7 @@ class Policy:
         hidden: Iterable[str] = (),
         ordinary: Iterable[str] = (),
         sensitive: Iterable[str] = (),
+        most_ordinary: int | None = None,
         hide_among: int = HIDE_AMONG,
         numbers: Numbers = Settings.numbers,
         near: float = Settings.near,
@@ -189,8 +193,11 @@ class Policy:
         ordinary = tuple(ordinary)
         own = _check_words("ordinary", ordinary)
         never = _check_words("sensitive", sensitive)
+        if most_ordinary is not None and most_ordinary < 0:
+            raise InvalidParameterError("most_ordinary", most_ordinary, "0 or more")
         self._own, self._spellings = own, ordinary
-        shown = [*lexicon.ordinary, *CLITICS, *sorted(own), *sorted(ADDRESS_PARTS)]
+        common = lexicon.ordinary[:most_ordinary]
+        shown = [*common, *CLITICS, *sorted(own), *sorted(ADDRESS_PARTS)]
         for (kind, _), words in lexicon.words.items():
             shown += words if kind in self.opened else ()
         banned = never_printed()
@@ -202,7 +209,9 @@ class Policy:
         self.symbols: dict[str, int] = {
             word: symbol for symbol, word in enumerate(self.ordinary)
         }
-        self.groups = self._make_groups(never)
+        self.groups = self._make_groups(
+            never.union(lexicon.ordinary).difference(self.ordinary)
+        )
         self._index_capitals()
         self._index_outputs()
         self.digest = self._make_digest(near)
@@ -412,6 +421,7 @@ def load_policy(
     hidden: tuple[str, ...] = (),
     ordinary: tuple[str, ...] = (),
     sensitive: tuple[str, ...] = (),
+    most_ordinary: int | None = None,
     hide_among: int = HIDE_AMONG,
     numbers: Numbers = Settings.numbers,
     near: float = Settings.near,
@@ -430,6 +440,7 @@ def load_policy(
         hidden=hidden,
         ordinary=ordinary,
         sensitive=sensitive,
+        most_ordinary=most_ordinary,
         hide_among=hide_among,
         numbers=numbers,
         near=near,
@@ -465,6 +476,7 @@ def find_policy(settings: Settings) -> Policy | None:
         hidden=settings.hidden,
         ordinary=settings.ordinary,
         sensitive=settings.sensitive,
+        most_ordinary=settings.most_ordinary,
         hide_among=settings.hide_among,
         numbers=settings.numbers,
         near=settings.near,

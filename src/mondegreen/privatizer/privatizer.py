@@ -117,6 +117,8 @@ class Privatizer:
         ``mondegreen policy build`` wrote.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
+    most_ordinary : int, optional
+        Show the most frequent ordinary words of the policy only; all by default.
     opened, hidden : iterable of str
         Classes of the policy that are shown, and hidden.
     hide_among : int
@@ -170,6 +172,7 @@ class Privatizer:
         policy: Policy | None = Settings.policy,
         ordinary: Iterable[str] = Settings.ordinary,
         sensitive: Iterable[str] = Settings.sensitive,
+        most_ordinary: int | None = Settings.most_ordinary,
         opened: Iterable[str] = Settings.opened,
         hidden: Iterable[str] = Settings.hidden,
         hide_among: int = Settings.hide_among,
@@ -200,6 +203,7 @@ class Privatizer:
             policy=policy,
             ordinary=ordinary,  # type: ignore[arg-type]
             sensitive=sensitive,  # type: ignore[arg-type]
+            most_ordinary=most_ordinary,
             opened=opened,  # type: ignore[arg-type]
             hidden=hidden,  # type: ignore[arg-type]
             hide_among=hide_among,
@@ -311,7 +315,8 @@ class Privatizer:
         from mondegreen.scores.preview import preview, preview_policy
 
         if self._policy is not None:  # of words alone, which no detector reads
-            return preview_policy(self.state, PolicyLookup(self._policy))
+            lookup = PolicyLookup(self._policy)
+            return preview_policy(self.state, lookup, self._settings.same)
         parts = self.state, cast(Lookup, self._lookup), self.reading
         return preview(*parts, with_attacker=with_attacker)
 

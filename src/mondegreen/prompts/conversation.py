@@ -29,7 +29,8 @@ Marks = NDArray[np.bool_]
 
 _FORMAT: Final = 1
 _TAKEN: Final = (
-    "policy", "ordinary", "sensitive", "opened", "hidden", "hide_among", "epsilon",
+    "policy", "ordinary", "sensitive", "most_ordinary", "opened", "hidden",
+    "hide_among", "epsilon",
 )  # fmt: skip
 
 
@@ -83,6 +84,8 @@ class Conversation:
         ``names`` or ``sensitive``.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
+    most_ordinary : int, optional
+        Show the most frequent ordinary words of the policy only; all by default.
     opened, hidden : iterable of str
         Classes of the policy that are shown, and hidden.
     hide_among : int
@@ -125,6 +128,7 @@ class Conversation:
         *,
         ordinary: Iterable[str] = (),
         sensitive: Iterable[str] = (),
+        most_ordinary: int | None = None,
         opened: Iterable[str] = (),
         hidden: Iterable[str] = (),
         hide_among: int = HIDE_AMONG,
@@ -141,6 +145,7 @@ class Conversation:
             "policy": policy,
             "ordinary": sorted(ordinary),
             "sensitive": sorted(sensitive),
+            "most_ordinary": most_ordinary,
             "opened": sorted(opened),
             "hidden": sorted(hidden),
             "hide_among": hide_among,
@@ -150,6 +155,7 @@ class Conversation:
             policy,
             ordinary=tuple(self._settings["ordinary"]),
             sensitive=tuple(self._settings["sensitive"]),
+            most_ordinary=most_ordinary,
             opened=tuple(self._settings["opened"]),
             hidden=tuple(self._settings["hidden"]),
             hide_among=hide_among,

@@ -29,13 +29,19 @@ from mondegreen.text.lookup import KEEP, Lookup
 from mondegreen.text.tokenizer import tokenize
 
 if TYPE_CHECKING:
+    from mondegreen.policy.policy import Policy
     from mondegreen.privatizer.reading import Reading
+    from mondegreen.settings import Same
 
 _FOLDER: Final = Path(__file__).parents[1] / "text" / "data"
 ORDINARY_WORDS: Final = _FOLDER / "ordinary.txt"
 SENTENCES: Final = _FOLDER / "sentences.txt"
 MEASURED: Final = Path(__file__).parent / "data" / "previews.json"
 """Previews of default settings, written by ``benchmarks/ship/ship_previews.py``."""
+
+ATTACKED: Final = Path(__file__).parent / "data" / "attacked_policies.json"
+"""What attackers recovered under the shipped policies, by the same script from the
+results of ``benchmarks/measure/policies.py``: docs/explanation/policies.md."""
 
 _NEAREST: Final = 24
 """Words that count as near in meaning: about as many as a group of the tree has."""
@@ -69,6 +75,11 @@ class Preview:
     shown : float or None
         Under a policy, the share of words that are ordinary and shown; all other
         shares are of the sensitive words then. None where every word is sensitive.
+    in_domain : tuple of float, float, int or None
+        Under a shipped policy, what an attacker with other texts of the same domain
+        recovered of the sensitive words of several kinds of texts: the least and the
+        largest share, and how many kinds. None where that was not measured. The
+        attacker and the texts are on docs/explanation/policies.md.
     """
 
     of: str
@@ -77,6 +88,7 @@ class Preview:
     near: float | None
     recovered: float | None = None
     shown: float | None = None
+    in_domain: tuple[float, float, int] | None = None
 
     @property
     def level(self) -> Protection:
@@ -91,10 +103,14 @@ class Preview:
     def _of_policy(self) -> str:
         shown = 100 * (self.shown or 0.0)
         line = f"Preview ({self.of}): {shown:.0f} of 100 words are ordinary and shown"
-        if self.recovered is None:
+        if self.in_domain is None:
             return f"{line}. To measure an attacker: mondegreen attack."
-        recovered = f"{100 * self.recovered:.0f} of 100 sensitive words"
-        return f"{line}. An attacker with an in-domain corpus recovers {recovered}."
+        least, most, kinds = self.in_domain
+        return (
+            f"{line}. In {kinds} kinds of texts, an attacker with other texts of the "
+            f"same kind recovered {100 * least:.0f} to {100 * most:.0f} of 100 "
+            "sensitive words. To measure yours: mondegreen attack."
+        )
 
     @property
     def warning(self) -> str:
@@ -112,10 +128,10 @@ class Preview:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values; ``shown`` is there under a policy alone."""
+        """Convert to JSON values; those of policies are there under a policy alone."""
         values = asdict(self)
         if self.shown is None:
-            del values["shown"]
+            del values["shown"], values["in_domain"]
         return values
 
     def __str__(self) -> str:
@@ -132,11 +148,12 @@ class Preview:
         )
 
 
-def preview_policy(state: State, lookup: PolicyLookup) -> Preview:
+def preview_policy(state: State, lookup: PolicyLookup, same: Same) -> Preview:
     """Measure what a policy shows of public sentences, and which words are unchanged.
 
     From one draw with a fixed seed. What an attacker recovers depends on the domain:
-    ``mondegreen attack`` measures it.
+    ``mondegreen attack`` measures it. What is shipped holds for places: in a wider
+    scope (``same``) an attacker sees more.
     """
     batch = lookup.cut(SENTENCES.read_text(encoding="utf-8").splitlines())
     symbols = lookup.codes(batch)
@@ -145,16 +162,23 @@ def preview_policy(state: State, lookup: PolicyLookup) -> Preview:
     outputs = policy.draw_members(state.sample(symbols, rng), rng)
     is_hidden = policy.alphabet.is_group(symbols)
     pairs = zip(outputs.tolist(), batch.words(), strict=True)
-    same = np.array(
+    is_same = np.array(
         [policy.print(code).lower() == word.lower() for code, word in pairs]
     )
     return Preview(
         of="ordinary English sentences",
         words=len(symbols),
-        unchanged=float(same[is_hidden].mean()) if is_hidden.any() else 0.0,
+        unchanged=float(is_same[is_hidden].mean()) if is_hidden.any() else 0.0,
         near=None,
-        shown=float((same & ~is_hidden).mean()),
+        shown=float((is_same & ~is_hidden).mean()),
+        in_domain=_find_attacked(state, policy) if same == "place" else None,
     )
+
+
+def _find_attacked(state: State, policy: Policy) -> tuple[float, float, int] | None:
+    """Find what attackers recovered under this policy, law and epsilon."""
+    of = [policy.digest, state.guarantee.mechanism, state.guarantee.epsilon]
+    return _load_attacked().get(json.dumps(of))
 
 
 def _of_100(share: float) -> str:
@@ -185,6 +209,19 @@ def measure(
     if with_attacker and found.recovered is None:
         return replace(found, recovered=_estimate_recovered(state, lookup))
     return found
+
+
+@functools.cache
+def _load_attacked() -> Mapping[str, tuple[float, float, int]]:
+    rows = json.loads(ATTACKED.read_text(encoding="utf-8"))
+    return {
+        json.dumps([row["policy"], row["mechanism"], row["epsilon"]]): (
+            row["least"],
+            row["most"],
+            row["kinds"],
+        )
+        for row in rows
+    }
 
 
 @functools.cache

@@ -81,9 +81,5 @@ class Krr(ResponseMechanism):
                 f"{response.loss:.6g}-local differential privacy of a word",
                 "words of one group have the same probabilities: their loss is 0",
             ),
-            assumptions=(
-                f"the policy, SHA-256 {alphabet.digest}, is public and was fixed "
-                "before the texts were seen",
-            ),
         )
         return ResponseState(alphabet, response, promise)

@@ -146,6 +146,12 @@ class ResponseMechanism(base.AbstractMechanism):
             hides_among=alphabet.hides_among,
             proof=f"docs/proofs/{self.name}.md",
             certified=loss,
+            assumptions=(
+                f"the policy, SHA-256 {alphabet.digest}, is public and was fixed "
+                "before the texts were seen",
+                "the texts are released under this policy only: a word hides among "
+                "fewer words if another release of the same text has other groups",
+            ),
             **stated,
         )
         return self.sign(promise)

@@ -91,9 +91,5 @@ class Urr(ResponseMechanism):
             disclosed=(
                 "ordinary words: a printed word of the public list was that word",
             ),
-            assumptions=(
-                f"the policy, SHA-256 {alphabet.digest}, is public and was fixed "
-                "before the texts were seen",
-            ),
         )
         return ResponseState(alphabet, response, promise)

@@ -110,7 +110,7 @@ test("a release is drawn apart from the preview, and can be copied", { skip }, a
   assert.ok(!(await shown(page, "release")).startsWith(`${first} `));
   assert.match(await shown(page, "told"), /release 2/);
   await page.click("#copy");
-  await page.waitForSelector("#told:text-matches('Copied|Selected')");
+  await page.waitForSelector("#told:text-matches('Copied|selected')");
   await context.close();
 });
 

@@ -56,7 +56,7 @@ def example() -> str:
     rows = [["before", EXAMPLE]]
     rows += [[name, draw_median(each, EXAMPLE)] for name, each in ways.items()]
     table = Table(["", "text"], rows, text_columns=(1,))
-    return f"{table}\nReal output. Each line is {RULE}.\n"
+    return f"{table}\nThis is real output. Each line is {RULE}.\n"
 
 
 def recovered() -> str:

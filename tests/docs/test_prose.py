@@ -54,6 +54,16 @@ def test_nothing_that_users_read_has_a_banned_phrase():
         "The name passes in clear.",
         "Hence the bound.",
         "Some 110 bytes for each record.",
+        "Write one a line.",
+        "The artifact takes 271 kB on the wire.",
+        "Passages are ranked at home.",
+        "It is the default of every door.",
+        "A mechanism of one's own.",
+        "Printed again in carrier sentences.",
+        "What is chosen on a text tells about that text.",
+        "A group has some two dozen words.",
+        "It compares like with like.",
+        "The same command goes on from there.",
     ],
 )
 def test_a_banned_phrase_is_found(text):
@@ -68,6 +78,7 @@ def test_a_banned_phrase_is_found(text):
         "Files with a hole are rejected.",
         "In clear words: some words stay.",
         "Some words stay.",
+        "The door is open, and one line is a text.",
     ],
 )
 def test_plain_english_is_not_banned(text):

@@ -139,13 +139,13 @@ def test_every_local_link_leads_somewhere():
 
 
 def test_the_story_hides_and_stays_as_it_says():
-    shown = re.search(r"Of \*(.*?)\* the default hides (.*?), and shows", README, re.S)
+    shown = re.search(r"In \*(.*?)\* the default hides (.*?), and shows", README, re.S)
     assert shown is not None
     assert shown[1] == policy_page.STORY
     hidden = re.findall(r"\*(\w+)\*", shown[2])
     marked = policy_page.marked("sensitive", policy_page.STORY)
     assert hidden == re.findall(r"\[(\w+)\]", marked)
-    (stays,) = re.findall(r"`--policy names` \*(.*?)\*\s+stays", README)
+    (stays,) = re.findall(r"`--policy names`, \*(.*?)\*\s+stays", README)
     assert stays in policy_page.marked("names", policy_page.STORY)
 
 
@@ -172,7 +172,7 @@ def test_the_figures_of_linkage_are_those_of_the_results():
     linked = {row["collection"]: row["linked"] for row in linkage_page.rows()}
     questions, films = linked["insurance questions"], linked["film reviews"]
     page = (ROOT / "docs/guide/not-protected.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"97 % of 7-word questions .*?3 % and 100 %\.", page, re.S)
+    (shown,) = re.findall(r"97 % of\s7-word questions .*?3 % and 100 %\.", page, re.S)
     figures = [float(each) for each in re.findall(r"(\d+) %", shown)]
     ways = ("all words", "structure")
     wanted = [each[way] for way in ways for each in (questions, films)]

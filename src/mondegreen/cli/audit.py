@@ -220,7 +220,7 @@ _WRONG: Final = "WRONG, do not use"
 
 @command()
 def doctor(as_json: bool = options.JSON) -> None:
-    """Show versions, spaces and the random source, and check what can be checked.
+    """Show versions, spaces and the random source, and check the installation.
 
     Run it after the installation, and add its output to a bug report. It reads no text
     and opens no connection.

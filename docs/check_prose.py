@@ -22,7 +22,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 GUIDE: Final = ROOT / "docs" / "guide"
 MAX_WORDS: Final = 12_000
 """Words of the ten user pages together."""
-MAX_README_WORDS: Final = 800
+MAX_README_WORDS: Final = 700
 MAX_LAW_WORDS: Final = 700
 """Words of the page for data protection officers."""
 MIN_EASE: Final = 50.0

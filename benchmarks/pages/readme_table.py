@@ -10,14 +10,13 @@ from benchmarks.pages.page import Table
 README = machine.ROOT / "README.md"
 START = "<!-- speed: written by benchmarks/pages/readme_table.py -->\n"
 END = "<!-- /speed -->"
-SHOWN = ("default", "tree", "laplace")
+SHOWN = ("default", "tree")
 NAMES = {"default": "the default (`sensitive`)"}
 
 
 def table() -> str:
-    """The section as Markdown: a file by two jobs, and one of a gigabyte."""
+    """The section as Markdown: one file by two jobs."""
     imdb = json.loads((machine.RESULTS / "privatize_imdb.json").read_text())
-    large = json.loads((machine.RESULTS / "privatize_one_gigabyte.json").read_text())
     known = {run["mechanism"]: run for run in imdb["runs"].values() if run["jobs"] == 2}
     runs = [known[name] for name in SHOWN if name in known]
     rows = [
@@ -34,11 +33,7 @@ def table() -> str:
         f"12,000 reviews ({runs[0]['words'] / 1e6:.1f} million words) in Parquet, "
         f"two jobs on {imdb['machine']['cores']} cores "
         f"({imdb['machine']['processor']}):\n\n{Table(header, rows)}\n"
-        f"For a CSV file of {large['input_bytes'] / 1e9:.2f} GB, `tree` needs "
-        f"{large['peak_mib_all_processes']:,} MiB and reaches "
-        f"{large['megabytes_per_second']:.0f} MB/s. "
-        "[`--read sentence`](docs/how-to/read-a-release.md#the-three-ways) is slower "
-        "([figures](docs/explanation/speed.md)).\n"
+        "[More figures](docs/explanation/speed.md).\n"
     )
 
 

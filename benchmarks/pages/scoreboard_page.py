@@ -112,13 +112,13 @@ def readme_board() -> str:
     table = Table(["tool", *(column.title for column in columns)], rows)
     lost = losses().count("\n")
     return (
-        "We ran the same attacks and tasks on each tool:\n\n"
+        "The same attacks and tasks on each tool, as shares:\n\n"
         f"{table}\n"
-        "- *Units left*: share of annotated names and numbers that are unchanged.\n"
-        "- *Reader*: share of sensitive words that are unchanged, or that an attacker "
-        "guesses with a public language model alone.\n"
-        "- *Linkage*: share of releases that an attacker with all originals links.\n"
-        "- *Intents*: share of bank questions that a classifier sorts correctly.\n\n"
+        "- *Units left*: annotated names and numbers that are unchanged.\n"
+        "- *Reader*: sensitive words that are unchanged, or that an attacker with only "
+        "a public language model guesses.\n"
+        "- *Linkage*: releases that an attacker with all originals links.\n"
+        "- *Intents*: bank questions that a classifier sorts correctly.\n\n"
         "We developed the policies on the annotated texts, so yours will leave more. "
         f"Other tools win {lost} columns of the whole "
         "[scoreboard](docs/explanation/scoreboard.md).\n\n"

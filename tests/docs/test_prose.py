@@ -1,6 +1,7 @@
 """What users read keeps to the rules of english.md, as docs/check_prose.py counts."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,12 @@ def test_the_readme_and_the_page_for_lawyers_are_short():
     assert prose.measure(ROOT / "README.md").words <= prose.MAX_README_WORDS
     law = ROOT / "docs" / "guide" / "data-protection.md"
     assert prose.measure(law).words <= prose.MAX_LAW_WORDS
+
+
+def test_the_page_of_evidence_for_policies_is_short():
+    text = (ROOT / "docs" / "explanation" / "policies.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith(("|", "<!--"))]
+    assert len(re.findall(r"\w[\w.,'-]*", " ".join(lines))) <= 1500
 
 
 @pytest.mark.parametrize("page", USER, ids=lambda page: page.name)

@@ -78,7 +78,7 @@ function start(all: Privatizer): void {
     slider.setAttribute("aria-valuetext", `epsilon ${privatizer.epsilon}`);
     const [promise] = privatizer.summary.split("\n");
     element("promise").textContent = promise!.replace(/^Privacy guarantee: /, "");
-    const { unchanged, near, of, recovered, shown } = privatizer.preview;
+    const { unchanged, near, of, recovered, shown, in_domain: domains } = privatizer.preview;
     element("of").textContent = `Protection: ${privatizer.protection}. Of 100 words of ${of}`;
     const rows: [string, number | null][] = [
       ["are ordinary and shown", shown ?? null],
@@ -88,9 +88,12 @@ function start(all: Privatizer): void {
     ];
     element("shares").replaceChildren(...rows.filter(([, share]) => share !== null).map(row));
     element("adversary").textContent =
-      recovered === null
-        ? ""
-        : `The attacker ${privatizer.adversary}. An attacker who knows more about a text recovers more.`;
+      recovered !== null
+        ? `The attacker ${privatizer.adversary}. An attacker who knows more about a text recovers more.`
+        : domains
+          ? `In ${domains[2]} kinds of texts, an attacker with other texts from the same domain recovered ` +
+            `${of100(domains[0])} to ${of100(domains[1])} of 100 sensitive words.`
+          : "";
     const items = privatizer.guarantee.disclosed.map((each) => {
       const item = document.createElement("li");
       item.textContent = each;

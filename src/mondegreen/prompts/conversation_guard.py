@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
-from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.errors import (
+    ConfigurationError,
+    DataError,
+    InvalidParameterError,
+    MondegreenError,
+)
 from mondegreen.policy.detection import Detector
+from mondegreen.policy.sealing import seal, unseal
 from mondegreen.prompts.answers import AnswerRestorer
 from mondegreen.prompts.conversation import Conversation
 from mondegreen.prompts.guard import PUBLIC_ROLES, public_values
@@ -22,6 +29,7 @@ from mondegreen.prompts.rules import (
 )
 from mondegreen.prompts.turns import Turns
 
+_LENGTH: Final = 8  # bytes of the length of a part
 _JSON: Final = ("json_object", "json_schema")
 
 
@@ -106,10 +114,8 @@ class ConversationGuard:
         self._texts, self._objects, self._tools = public_values(public)
         self._public = [*self._texts, *self._objects]
         self._in_links, self._in_tools = in_links, in_tools
-        self.guarantee = (
-            *self.begin().conversation.guarantee,
-            *self._iterate_disclosed(),
-        )
+        self._own_guarantee = self.begin().conversation.guarantee
+        self.guarantee = (*self._own_guarantee, *self._iterate_disclosed())
 
     @property
     def digest(self) -> str:
@@ -132,6 +138,48 @@ class ConversationGuard:
         return Dialog(
             Conversation(**self._settings, public=self._public, detector=self._detector)
         )
+
+    def write(self, dialog: Dialog, key: bytes) -> bytes:
+        """Write a conversation, encrypted under 32 secret bytes.
+
+        Parameters
+        ----------
+        dialog : Dialog
+            The conversation.
+        key : bytes, 32
+            Secret key of the user.
+
+        Returns
+        -------
+        bytes
+            Encrypted and authenticated, for :meth:`read`.
+        """
+        words = dialog.conversation.to_bytes(key)
+        turns = seal(json.dumps(dialog.turns.to_json()).encode(), key)
+        return len(words).to_bytes(_LENGTH, "big") + words + turns
+
+    def read(self, data: bytes, key: bytes) -> Dialog:
+        """Read what :meth:`write` wrote, under the settings of this guard alone.
+
+        Raises
+        ------
+        DataError
+            If the key is another one, a byte was changed, or the conversation was
+            begun under other settings: its surrogates would not keep this guarantee.
+        """
+        end = _LENGTH + int.from_bytes(data[:_LENGTH], "big")
+        try:
+            conversation = Conversation.from_bytes(
+                data[_LENGTH:end], key, detector=self._detector
+            )
+        except MondegreenError:
+            says = "the conversation is of another key or other settings"
+            raise DataError(says) from None
+        if conversation.guarantee != self._own_guarantee:
+            raise DataError("the conversation was begun under other settings")
+        conversation.bar(self._public)
+        turns = json.loads(unseal(data[end:], key))
+        return Dialog(conversation, Turns.from_json(turns))
 
     def request(
         self,

@@ -18,13 +18,14 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from mondegreen.errors import ConfigurationError, PrivacyError
+from mondegreen.prompts.conversation_file import ConversationFile
 from mondegreen.prompts.conversation_guard import ConversationGuard
 from mondegreen.prompts.conversations import HEADER, MOST, SECONDS, Conversations
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.messages import REQUESTS
 from mondegreen.prompts.rules import RefusedRequestError
 from mondegreen.serve.addresses import list_allowed_hosts
-from mondegreen.serve.answers import Refused, find_refusal
+from mondegreen.serve.answers import LOG, Refused, find_refusal
 from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.audit_log import AuditLog
 from mondegreen.serve.dry_run import DryRun
@@ -69,6 +70,8 @@ class ProxySettings:
         Time after its last request that a conversation is kept.
     conversations : int
         Conversations that are kept at most.
+    conversation_file : ConversationFile, optional
+        Keeps conversations over restarts.
     audit_log : AuditLog, optional
         Gets a line before each request leaves. A request without one does not leave.
     dry_run : DryRun, optional
@@ -84,6 +87,7 @@ class ProxySettings:
     hosts: frozenset[str] = field(default_factory=lambda: list_allowed_hosts(()))
     conversation_seconds: float = SECONDS
     conversations: int = MOST
+    conversation_file: ConversationFile | None = None
     audit_log: AuditLog | None = None
     dry_run: DryRun | None = None
     page: PageSettings | None = None
@@ -168,15 +172,21 @@ class _Proxy:
         guard = settings.guard
         self._prompts: PromptBatcher | None = None
         self.talks: Talks | None = None
+        file = settings.conversation_file
         if isinstance(guard, ConversationGuard):
             self.stated: Any = {"mechanism": "surrogates", "lines": guard.guarantee}
             self.talks = Talks(
                 guard,
                 Conversations(
-                    guard.begin, settings.conversation_seconds, settings.conversations
+                    guard.begin,
+                    settings.conversation_seconds,
+                    settings.conversations,
+                    file=file,
                 ),
                 settings.limits,
             )
+            if file is not None and file.lost:
+                LOG.warning("%d conversations of the file are unreadable", file.lost)
         else:
             self.stated = guard.guarantee.to_dict()
             self._prompts = PromptBatcher(guard, settings.limits)

@@ -11,9 +11,10 @@ from typing import Any, Final, TypeVar, final
 from anyio import CapacityLimiter, to_thread
 
 from mondegreen.prompts.answers import AnswerRestorer
+from mondegreen.prompts.conversation_file import ConversationFileError
 from mondegreen.prompts.conversation_guard import ConversationGuard, Dialog
 from mondegreen.prompts.conversations import Conversations
-from mondegreen.serve.answers import Refused
+from mondegreen.serve.answers import LOG, Refused
 from mondegreen.serve.event_stream import DONE, EventReader, parse, write
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.prompt_batcher import check_texts, privatizing_errors
@@ -67,12 +68,16 @@ class Talks:
         """
 
         def hide() -> tuple[dict[str, Any], AnswerRestorer]:
-            return self._guard.request(kind, body(), dialog, self._check)
+            found = self._guard.request(kind, body(), dialog, self._check)
+            # Before it leaves: after a restart its words have the same surrogates.
+            self.conversations.keep(token)
+            return found
 
+        has_file = self.conversations.has_file
         seconds = self._limits.seconds
         try:
             with privatizing_errors():
-                if size <= _SHORT and self._guard.is_quick:
+                if size <= _SHORT and self._guard.is_quick and not has_file:
                     sent, restorer = hide()
                 else:
                     async with asyncio.timeout(seconds):
@@ -82,7 +87,20 @@ class Talks:
         except TimeoutError:
             says = f"The request could not be privatized within {seconds:g} s."
             raise Refused(503, "slow", f"{says} Nothing was sent.") from None
-        return Talk(token, dialog, sent, restorer, has_text=kind != "embeddings")
+        return Talk(
+            token,
+            sent,
+            restorer,
+            self._keep_answer if has_file else None,
+            has_text=kind != "embeddings",
+        )
+
+    def _keep_answer(self, token: str) -> None:
+        """Keep what the model said; without it, the answer is still right to show."""
+        try:
+            self.conversations.keep(token)
+        except ConversationFileError as error:
+            LOG.error("%s", error)
 
     def _check(self, texts: Any) -> None:
         check_texts(texts, self._limits)
@@ -91,12 +109,15 @@ class Talks:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Talk:
-    """One request of a conversation, and the way back of its answer."""
+    """One request of a conversation, and the way back of its answer.
+
+    ``keep`` is told the token when the answer is whole: before a client has all of it.
+    """
 
     token: str
-    dialog: Dialog
     sent: dict[str, Any]
     restorer: AnswerRestorer
+    keep: Callable[[str], None] | None = None
     has_text: bool = True
 
     async def restore_stream(
@@ -129,9 +150,15 @@ class Talk:
             if answer is None:
                 says = "The answer of the upstream is not a JSON object."
                 raise Refused(502, "upstream", says)
-            return json.dumps(self.restorer.whole(answer)).encode()
+            shown = json.dumps(self.restorer.whole(answer)).encode()
+            self._keep()
+            return shown
 
-        return await _run(restore, len(data))
+        return await _run(restore, len(data) if self.keep is None else _LONGEST)
+
+    def _keep(self) -> None:
+        if self.keep is not None:
+            self.keep(self.token)
 
     async def _events(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         reader = EventReader()
@@ -147,12 +174,15 @@ class Talk:
         finally:
             # A client that has gone may send back what it has seen of the answer.
             rest = b"".join(map(write, self.restorer.end()))
+            if not is_done:
+                self._keep()
         if rest and not is_done:
             yield rest
 
     def _event(self, data: str) -> bytes:
         if data == DONE:
             rest = b"".join(map(write, self.restorer.end()))
+            self._keep()
             return rest + write(DONE)
         event = parse(data)
         if event is None:

@@ -19,14 +19,14 @@ from mondegreen.policy.sealing import seal, unseal
 from mondegreen.prompts.answers import AnswerRestorer
 from mondegreen.prompts.conversation import Conversation
 from mondegreen.prompts.guard import PUBLIC_ROLES, public_values
-from mondegreen.prompts.messages import REQUESTS, find_disclosed_form
+from mondegreen.prompts.messages import find_disclosed_form
 from mondegreen.prompts.rules import (
     ASSISTANT,
-    RefusedRequestError,
     Walk,
     canonical,
     fill,
 )
+from mondegreen.prompts.store_search import StoreSearch, find_rule
 from mondegreen.prompts.turns import Turns
 
 _LENGTH: Final = 8  # bytes of the length of a part
@@ -65,6 +65,9 @@ class ConversationGuard:
         the originals to third parties.
     detector : tuple of (callable, str), optional
         See :class:`Conversation`. A request is refused where it fails.
+    search : StoreSearch, optional
+        Vector stores that may be searched. Passages come back as they are: they were
+        not written about the hidden words.
 
     Raises
     ------
@@ -99,9 +102,11 @@ class ConversationGuard:
         in_links: bool = False,
         in_tools: bool = False,
         detector: tuple[Detector, str] | None = None,
+        search: StoreSearch | None = None,
     ) -> None:
         self._settings = dict(settings or {})
         self._detector = detector
+        self.search = search
         self._models, self._roles = frozenset(models), frozenset(public_roles)
         if unknown := self._roles - set(PUBLIC_ROLES):
             allowed = f"of {', '.join(PUBLIC_ROLES)}"
@@ -193,7 +198,8 @@ class ConversationGuard:
         Parameters
         ----------
         kind : str
-            ``chat/completions``, ``completions``, ``embeddings`` or ``responses``.
+            ``chat/completions``, ``completions``, ``embeddings``, ``responses``, or
+            :data:`SEARCH <mondegreen.prompts.store_search.SEARCH>`.
         body : mapping
             The JSON object of the request.
         dialog : Dialog
@@ -206,12 +212,11 @@ class ConversationGuard:
         RefusedRequestError
             If a field is not known, or cannot be read. It names the field.
         """
-        if kind not in REQUESTS:
-            raise RefusedRequestError("", "requests of this type cannot be privatized")
+        rule = find_rule(kind, self.search)
         replay = dialog.turns.replay()
         public = self._roles, self._texts, self._objects, self._tools
         walk = Walk(self._models, *public, replay)
-        rows = REQUESTS[kind](body, "", walk)
+        rows = rule(body, "", walk)
         check(walk.texts)
         hidden = self._hide(walk, dialog.conversation)
         restorer = AnswerRestorer(
@@ -242,6 +247,8 @@ class ConversationGuard:
         yield find_disclosed_form(self._models)
         for role in sorted(self._roles):
             yield f"{role} messages: declared public, they pass unchanged"
+        if self.search is not None:
+            yield self.search.disclosed
         if self._texts or self._objects:
             yield "declared texts, tools and formats: they pass where they are the same"
         if self._in_links:

@@ -14,6 +14,7 @@ from mondegreen.prompts.answers import AnswerRestorer
 from mondegreen.prompts.conversation_file import ConversationFileError
 from mondegreen.prompts.conversation_guard import ConversationGuard, Dialog
 from mondegreen.prompts.conversations import Conversations
+from mondegreen.prompts.store_search import SEARCH
 from mondegreen.serve.answers import LOG, Refused
 from mondegreen.serve.event_stream import DONE, EventReader, parse, write
 from mondegreen.serve.limits import Limits
@@ -25,6 +26,9 @@ _LONGEST: Final = 64 << 20
 _SHORT: Final = 4096
 """Bytes of a request or an answer that are worked on without another thread: a thread
 takes longer to wake than that takes, most of all on a machine that is busy."""
+
+_WITHOUT_TEXT: Final = ("embeddings", SEARCH)
+"""Requests whose answers the model does not write: nothing is restored in them."""
 
 _Value = TypeVar("_Value")
 
@@ -92,7 +96,7 @@ class Talks:
             sent,
             restorer,
             self._keep_answer if has_file else None,
-            has_text=kind != "embeddings",
+            has_text=kind not in _WITHOUT_TEXT,
         )
 
     def _keep_answer(self, token: str) -> None:
@@ -138,18 +142,10 @@ class Talk:
             raise Refused(502, "upstream", says)
 
     async def _whole(self, parts: AsyncIterator[bytes]) -> bytes:
-        data = bytearray()
-        async for part in parts:
-            data += part
-            if len(data) > _LONGEST:
-                says = f"The answer of the upstream has more than {_LONGEST} bytes."
-                raise Refused(502, "upstream", says)
+        data = await read_whole(parts)
 
         def restore() -> bytes:
-            answer = parse(data.decode("utf-8", "replace"))
-            if answer is None:
-                says = "The answer of the upstream is not a JSON object."
-                raise Refused(502, "upstream", says)
+            answer = read_object(data)
             shown = json.dumps(self.restorer.whole(answer)).encode()
             self._keep()
             return shown
@@ -188,6 +184,26 @@ class Talk:
         if event is None:
             return write(data)
         return b"".join(map(write, self.restorer.event(event)))
+
+
+async def read_whole(parts: AsyncIterator[bytes]) -> bytes:
+    """Read an answer to its end, if that is not too far."""
+    data = bytearray()
+    async for part in parts:
+        data += part
+        if len(data) > _LONGEST:
+            says = f"The answer of the upstream has more than {_LONGEST} bytes."
+            raise Refused(502, "upstream", says)
+    return bytes(data)
+
+
+def read_object(data: bytes) -> dict[str, Any]:
+    """Read an answer that is a JSON object."""
+    answer = parse(data.decode("utf-8", "replace"))
+    if answer is None:
+        says = "The answer of the upstream is not a JSON object."
+        raise Refused(502, "upstream", says)
+    return answer
 
 
 async def _run(work: Callable[[], _Value], size: int) -> _Value:

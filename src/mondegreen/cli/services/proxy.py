@@ -107,6 +107,17 @@ def proxy(
         "it passes unchanged]",
         "--model NAME",
     ),
+    stores: tuple[str, ...] = option(
+        "Vector store that clients may search, by its PUBLIC id. The search gets a "
+        "release of the question. Results are sorted here, by the true question. "
+        "Repeatable.",
+        "--vector-store ID",
+    ),
+    fetch: int = option(
+        "Results that each search of a vector store fetches, whatever clients ask for.",
+        default=50,
+        type=click.IntRange(1, 1000),
+    ),
     key_file: File | None = option(
         "Key file of the noise: conversations repeat their releases after a restart. "
         "With --conversations, the key of that file instead.  [default: a new secret "
@@ -189,6 +200,7 @@ def proxy(
     """  # noqa: D301
     from mondegreen.cli.render import say
     from mondegreen.integrations.detectors import choose_detector
+    from mondegreen.prompts.store_search import StoreSearch
     from mondegreen.serve.addresses import list_allowed_hosts as hosts_with
     from mondegreen.serve.audit_log import AuditLog, log_request
     from mondegreen.serve.banner import banner
@@ -231,6 +243,7 @@ def proxy(
         "public_roles": public_roles,
         "public": passed,
         "models": models,
+        "search": StoreSearch(frozenset(stores), fetch) if stores else None,
     }
     settings = replace(settings, epsilon=epsilon)
     policy = _describe_policy(settings, restore)

@@ -286,6 +286,18 @@ def test_a_file_of_another_kind_is_left_alone(path, guard, content):
     assert path.read_bytes() == content
 
 
+def test_a_database_of_others_is_left_alone(path, guard):
+    with closing(sqlite3.connect(path)) as rows:
+        rows.execute("CREATE TABLE bookmarks (name TEXT)")
+    content = path.read_bytes()
+    with (
+        pytest.raises(ConversationFileError, match="no file of conversations"),
+        opened(path, guard),
+    ):
+        pass
+    assert path.read_bytes() == content
+
+
 def test_a_write_that_was_cut_off_leaves_the_state_before(path, guard):
     """A process ends without closing; then the end of its log of writes is torn."""
     code = (

@@ -28,7 +28,11 @@ _CHECK: Final = b"mondegreen conversations 1"
 
 _CHECK_NAME: Final = b""
 _BYTES: Final = 32
+_KIND: Final = int.from_bytes(b"mdgc", "big")
+"""What the head of the file says of its kind."""
+
 _ADVICE: Final = "name a new file, and keep this one for its own key"
+_OTHER_FILE: Final = "it is no file of conversations, or was changed; name a new file"
 
 
 class ConversationFileError(ConfigurationError):
@@ -229,6 +233,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         # The lock is taken with the first read, and kept until the file is closed.
         rows.execute("PRAGMA locking_mode = EXCLUSIVE")
+        _check_kind(rows, path)
         rows.execute("PRAGMA journal_mode = WAL")
         rows.execute("PRAGMA synchronous = NORMAL")
         rows.execute("PRAGMA secure_delete = ON")
@@ -240,13 +245,23 @@ def _connect(path: Path) -> sqlite3.Connection:
     return rows
 
 
+def _check_kind(rows: sqlite3.Connection, path: Path) -> None:
+    """Mark a new file as one of conversations; leave the database of others alone."""
+    (kind,) = rows.execute("PRAGMA application_id").fetchone()
+    (pages,) = rows.execute("PRAGMA page_count").fetchone()
+    if pages and kind != _KIND:
+        raise ConversationFileError(path, _OTHER_FILE)
+    if not pages:
+        rows.execute(f"PRAGMA application_id = {_KIND}")
+
+
 def _explain(error: sqlite3.Error) -> str:
     """Say what is wrong, in words of ours: those of SQLite may hold what it read."""
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return "another process has it open; name another file"
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-        return f"it is no file of conversations, or was changed; {_ADVICE}"
+        return _OTHER_FILE
     if name.startswith("SQLITE_FULL"):
         return "the disk is full"
     if name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):

@@ -159,7 +159,9 @@ def _iterate_routes(
         yield Route(searches.PATH, _Endpoint(proxy, SEARCH), methods=["POST"])
     if proxy.talks is not None:
         kept = proxy.talks.conversations
-        metrics.watch_conversations(lambda: kept.begun, lambda: kept.forgotten)
+        metrics.watch_conversations(
+            lambda: kept.begun, lambda: kept.forgotten, lambda: len(kept)
+        )
         yield Route(CONVERSATION_PATH, proxy.delete, methods=["DELETE"])
     if settings.page is not None:
         if proxy.talks is None:

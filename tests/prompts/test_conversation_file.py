@@ -377,6 +377,11 @@ def test_a_kill_between_two_requests_changes_nothing_for_the_user(tmp_path, is_s
             turn, token = ask(address, [first])
             process.kill()
             process.wait(WAIT)
+        left = everything(tmp_path / "kept")
+        assert len(left) > 10_000
+        surrogates = model.bodies[0]["messages"][0]["content"].split()
+        for each in (*SAID.split(), *surrogates, token, "assistant"):
+            assert len(each) < 4 or each.encode() not in left
         with started(*told, env=env) as (process, address, lines):
             shown, again = ask(address, [first, turn, second], token)
             base = address.removesuffix("/v1")

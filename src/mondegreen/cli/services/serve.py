@@ -228,7 +228,9 @@ def open_conversations(
         yield None
         return
     if not isinstance(guard, ConversationGuard):
-        raise ConfigurationError("--conversations needs one process that restores")
+        raise ConfigurationError(
+            "--conversations needs --workers 1: one process keeps the file"
+        )
     noise = options.build_keyed_noise(*keys)
     if noise is None:
         raise ConfigurationError(

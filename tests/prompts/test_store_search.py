@@ -234,8 +234,11 @@ def test_without_declared_stores_nothing_changes(kind):
 
 @pytest.mark.parametrize("kind", ["restoring", "noisy"])
 def test_the_guarantee_says_what_a_search_tells(kind):
-    stated = str(build(kind).guarantee)
-    assert "which of 2 vector stores is searched (at most 1 bits)" in stated
+    many = StoreSearch(frozenset("abcd"))
+    stated = str(build(kind, many).guarantee)
+    assert "which of 4 vector stores is searched (2 bits)" in stated
+    one = str(build(kind, StoreSearch(frozenset("a"))).guarantee)
+    assert "which of" not in one.partition("searches:")[2]
     assert "second release" in stated
 
 

@@ -116,13 +116,16 @@ class StoreSearch:
     @property
     def disclosed(self) -> str:
         """What a search discloses besides the release of its question."""
-        bits = math.ceil(math.log2(len(self.stores))) if self.stores else 0
+        count = len(self.stores)
+        which = ""
+        if count > 1:
+            bits = math.ceil(math.log2(count))
+            which = f", which of {count} vector stores is searched ({bits} bits)"
         return (
-            "searches: how many texts a question has, switches, and which of "
-            f"{len(self.stores)} vector stores is searched (at most {bits} bits); "
-            f"{self.fetch} passages are fetched every time. Their order by the true "
-            "question stays on this machine. A choice among them that is sent to "
-            "anybody is a second release, with no bound on the loss"
+            f"searches: how many texts a question has, switches{which}; {self.fetch} "
+            "passages are fetched every time. Their order by the true question stays "
+            "on this machine. A choice among them that is sent to anybody is a second "
+            "release, with no bound on the loss"
         )
 
     def rule(self, value: Any, at: str, walk: Walk) -> Any:

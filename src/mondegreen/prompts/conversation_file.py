@@ -69,8 +69,8 @@ class ConversationFile:
     A conversation is handed to the operating system before its request leaves. It
     outlives a process that is killed, but not always a machine that loses power.
     Without the key, the file shows how many conversations there are and the size of
-    each, in steps of 4,096 bytes. Who can write to the file can put back what a
-    conversation was before; nothing else that is put in is used.
+    each, in steps of 4,096 bytes. An attacker who can write to the file can put back
+    what a conversation was before; nothing else that is put in is used.
 
     Parameters
     ----------

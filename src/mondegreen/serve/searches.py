@@ -66,7 +66,7 @@ def find_place(search: StoreSearch, request: Request) -> str:
     Raises
     ------
     Refused
-        If the store was not declared: any other name may be a text of somebody.
+        If the store was not declared: any other name may hold private text.
     """
     store = str(request.path_params["store"])
     if store not in search.stores:

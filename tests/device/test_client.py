@@ -398,7 +398,7 @@ def test_a_record_may_be_500_deep_as_the_page_says(folder, deep, code):
     assert keyed(folder, data).returncode == code
     assert python(folder, data).returncode == 0
     page = (ROOT / "docs" / "how-to" / "privatize-in-the-browser.md").read_text()
-    assert "refuses records over 500 deep" in page
+    assert "rejects JSON records with more than 500 nested levels" in page
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ TEXTS = (
     "Mail anna.schmidt+x@example.org or call +49 170 5551234 on 12/05/2021 at 7pm",
     "ANNA SCHMIDT HAS DIABETES 😀 and Rose's camelCase #tag isn't DE89 3704 0044",
     "Anna met anna, then ANNA wrote <b>a</b> note. In May I may come as a",
+    "sTeam rises. iPad and nOte left. wIll",
 )
 OPTIONS: tuple[tuple[str, list[str]], ...] = (
     ("sensitive", []),

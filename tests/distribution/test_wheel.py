@@ -33,6 +33,8 @@ DATA = {  # whoever adds a file says here that its licence lets it ship
     "py.typed",
     "report/page.css",
     "report/page.html",
+    "prompts/calendar_names.json",
+    "scores/data/attacked_policies.json",
     "scores/data/previews.json",
     "serve/ui/index.html",
     "serve/ui/page.js",

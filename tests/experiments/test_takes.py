@@ -114,6 +114,8 @@ def asking(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_asks_for_a_space_that_its_recipe_declares(name, asking):
     recipe, asked = named(name), set()
+    for library in recipe.needs:
+        pytest.importorskip(library)
     for scale in ("quick", "full"):
         points = [p for p in recipe.points[scale] if p.get("law") not in WITHOUT]
         kinds = {recipe.spaces_of([each]): each for each in points}

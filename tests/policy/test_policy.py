@@ -437,3 +437,13 @@ def test_a_cut_of_the_ordinary_words_is_in_the_digest_and_none_changes_it():
     assert not {*found[0].ordinary} & {"the", "doctor"}
     with pytest.raises(InvalidParameterError, match="0 or more"):
         load_policy("sensitive", most_ordinary=-1)
+
+
+@pytest.mark.parametrize("word", ["sTeam", "nOte", "wIll"])
+def test_a_capital_within_a_word_hides_it_also_where_a_sentence_begins(word):
+    lookup = PolicyLookup(load_policy("sensitive"))
+    batch = tokenize([f"{word} is here. {word} {word.lower()}"])
+    first, _, _, again, small = lookup.codes(batch).tolist()
+    assert first == again == lookup.find_symbol(word, starts=True)
+    assert lookup.policy.alphabet.is_group(np.array([first]))
+    assert not lookup.policy.alphabet.is_group(np.array([small]))

@@ -84,7 +84,9 @@ export class PolicyLookup {
       const first = !i || (flags[i - 1]! & STARTS) > 0;
       const hasCapital = cases[i] === CAPITAL;
       const inTitle = isTitle[i]! && hasCapital;
-      const code = first || inTitle ? this.start.get(word) : Math.floor(found[i]! / 4);
+      // "iPad" has a capital that no start of a sentence explains.
+      const isFirst = (first || inTitle) && cases[i] !== SMALL;
+      const code = isFirst ? this.start.get(word) : Math.floor(found[i]! / 4);
       const behind = i && hasCapital ? flags[i - 1]! : 0;
       const owns = first && hasCapital && (flags[i]! & OWNS) > 0; // "Will's", not "will"
       const sure = owns || (behind & SIGN) > 0;

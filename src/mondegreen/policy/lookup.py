@@ -361,6 +361,8 @@ class PolicyLookup:
             return self._shape("part of an address")
         if known is None:
             return self._find_unlisted(word, folded)
+        # "iPad" has a capital that no start of a sentence explains.
+        starts = starts and _find_case(word) != _SMALL
         return self._find_listed(word, folded, known, starts=starts)
 
     def _find_unlisted(self, word: str, folded: str) -> int:

@@ -188,6 +188,21 @@ def test_what_is_deleted_leaves_the_file(path, guard):
         assert is_open(kept, other)
 
 
+def test_what_is_deleted_while_it_is_written_stays_deleted(path, guard, monkeypatch):
+    with opened(path, guard) as kept:
+        token, _ = begin(kept)
+        seal = kept._file.seal
+
+        def late(dialog):
+            kept.delete(token, OWNER)
+            return seal(dialog)
+
+        monkeypatch.setattr(kept._file, "seal", late)
+        kept.keep(token)
+    with opened(path, guard) as kept:
+        assert len(kept) == 0
+
+
 def test_nothing_on_the_disk_is_readable(path, guard):
     with opened(path, guard) as kept:
         token, sent = begin(kept)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient
 
 import mondegreen as mg
+from mondegreen.prompts.conversation_file import ConversationFile
 from mondegreen.prompts.conversation_guard import ConversationGuard
 from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.app import create_app
@@ -54,6 +57,31 @@ def test_texts_are_hidden_and_restored(client):
     ).json()
     assert shown["texts"] == ['{"a": "x\\nOkonkwo"}']
     assert "the same" in " ".join(made["guarantee"]["lines"])
+
+
+def test_a_file_keeps_conversations_over_a_restart(privatizer, tmp_path):
+    guard, noise = ConversationGuard(), mg.KeyedNoise(bytes(range(32)))
+
+    def ask(path, key=0, **body):
+        with contextlib.closing(ConversationFile(tmp_path / "f", noise, guard)) as file:
+            settings = ServiceSettings(
+                privatizer,
+                ApiKeys(KEYS),
+                conversations=guard,
+                conversation_file=file,
+            )
+            app = create_app(settings)
+            with TestClient(app) as client:
+                found = post(client, path, key, **body)
+            app.state.batcher.close()
+            return found
+
+    made = ask("privatize", texts=[SAID], scope="conversation").json()
+    back = {"texts": made["texts"], "conversation": made["conversation"]}
+    assert ask("restore", **back).json() == {"texts": [SAID]}
+    assert ask("restore", 1, **back).status_code == 404
+    more = {"scope": "conversation", "conversation": made["conversation"]}
+    assert ask("privatize", texts=[SAID], **more).json()["texts"] == made["texts"]
 
 
 def test_a_conversation_is_of_one_key_and_ends(client):

@@ -81,7 +81,7 @@ export class Restorer {
     this.isInWord = false;
     for (const unit of this.units.startingWith(sign)) {
       const step = this.match(unit, text, at);
-      if (step) return [step, step === WAIT ? "" : unit.original];
+      if (step) return [step, step === WAIT ? "" : spellUnit(unit, text.slice(at, at + step))];
     }
     return [sign.length, sign];
   }
@@ -151,7 +151,7 @@ export class Restorer {
   /** Whether an address is here as it was sent, and no longer one. */
   private matchAddress(unit: Unit, text: string, end: number): number {
     if (/[\p{L}\p{N}./@\-_%+=&?#:]$/u.test(this.behind)) return 0;
-    if (this.links.isInside && !this.isOwnTarget(unit)) return 0;
+    if (this.links.isInside && (unit.isText || !this.isOwnTarget(unit))) return 0;
     const rest = text.slice(end);
     const after = rest.replace(/^[.,;:!?]+/, "");
     if (!after && !this.isEnd && rest.length < 4) return WAIT;

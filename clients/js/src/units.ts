@@ -15,11 +15,15 @@ export interface Unit {
   readonly isRewritten: boolean;
   /** Of a weekday or month in another language: as inside a sentence or in capitals, or as at the beginning of one. */
   readonly translated: "" | "plain" | "capital";
+  /** Whether an address names no server by itself, such as a handle: it is never put into a link. */
+  readonly isText: boolean;
 }
 
 /** A word of an answer. Scripts without spaces separate words of other scripts. */
 export const WORD =
   /(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}])[\p{L}\p{M}\p{N}\p{Cf}])+/u;
+
+const BEGINS = new RegExp(`^${WORD.source}`, "u");
 
 /** The name of the format of a word that was replaced; "" for a name; null for an ordinary word. */
 export type Format = string | null;
@@ -60,11 +64,11 @@ export class Units {
 }
 
 function keyOf(sent: string): string {
-  return WORD.exec(sent)?.[0].toLowerCase() ?? sent;
+  return BEGINS.exec(sent)?.[0].toLowerCase() ?? String.fromCodePoint(sent.codePointAt(0)!);
 }
 
 function unit(sent: string, original: string, more: Partial<Unit> = {}): Unit {
-  return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", isRewritten: false, translated: "", ...more };
+  return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", isRewritten: false, translated: "", isText: false, ...more };
 }
 
 /** Weekdays and months, as an answer in another language has them. */
@@ -77,13 +81,16 @@ function* translatedNames(parts: readonly string[], sent: readonly string[], for
   }
 }
 
+/** Whole addresses, handles and words joined by a sign, each a run without blanks. */
 function* addresses(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
-  let [mine, theirs, hasAddress] = ["", "", false];
+  let [mine, theirs, hasAddress, isJoined] = ["", "", false, false];
   for (let i = 0; i < parts.length; i++) {
     const old = parts[i]!;
     if (i % 2) {
       [mine, theirs] = [mine + old, theirs + sent[i]!];
-      hasAddress ||= formats[(i - 1) / 2] === ADDRESS;
+      const format = formats[(i - 1) / 2]!;
+      hasAddress ||= format === ADDRESS;
+      isJoined ||= format !== null && joins(parts, sent[i]!, i);
       continue;
     }
     const pieces = old.split(RUN_ENDS);
@@ -92,11 +99,22 @@ function* addresses(parts: readonly string[], sent: readonly string[], formats: 
       while (mine && theirs && /[.,;:!?]$/.test(mine) && mine.at(-1) === theirs.at(-1)) {
         [mine, theirs] = [mine.slice(0, -1), theirs.slice(0, -1)];
       }
-      if (hasAddress && WORD.test(theirs)) yield unit(theirs, mine, { isAddress: true });
+      if ((hasAddress || isJoined) && WORD.test(theirs)) {
+        yield unit(theirs, mine, { isAddress: true, isText: !(hasAddress && BEGINS.test(theirs)) });
+      }
       mine = theirs = pieces.at(-1)!;
-      hasAddress = false;
+      hasAddress = isJoined = false;
     }
   }
+}
+
+/** Whether a sign joins a surrogate to what stands beside it, as in `a.com`. */
+function joins(parts: readonly string[], surrogate: string, i: number): boolean {
+  if (!/^\p{L}./u.test(surrogate)) return false;
+  const [before, after] = [parts[i - 1]!, parts[i + 1]!];
+  const hasSign = before.endsWith("@") || after.startsWith("@") || after.startsWith(":/");
+  const hasNext = (after === "." || after === ":") && i + 2 < parts.length;
+  return hasSign || hasNext || (before === "." && i > 2);
 }
 
 function* numbers(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {

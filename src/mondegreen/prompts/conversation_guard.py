@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
-from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.errors import (
+    ConfigurationError,
+    DataError,
+    InvalidParameterError,
+    MondegreenError,
+)
 from mondegreen.policy.detection import Detector
+from mondegreen.policy.sealing import seal, unseal
 from mondegreen.prompts.answers import AnswerRestorer
 from mondegreen.prompts.conversation import Conversation
 from mondegreen.prompts.guard import PUBLIC_ROLES, public_values
-from mondegreen.prompts.messages import REQUESTS, find_disclosed_form
+from mondegreen.prompts.messages import find_disclosed_form
 from mondegreen.prompts.rules import (
     ASSISTANT,
-    RefusedRequestError,
     Walk,
     canonical,
     fill,
 )
+from mondegreen.prompts.store_search import StoreSearch, find_rule
 from mondegreen.prompts.turns import Turns
 
+_LENGTH: Final = 8  # bytes of the length of a part
 _JSON: Final = ("json_object", "json_schema")
 
 
@@ -57,6 +65,9 @@ class ConversationGuard:
         the originals to third parties.
     detector : tuple of (callable, str), optional
         See :class:`Conversation`. A request is refused where it fails.
+    search : StoreSearch, optional
+        Vector stores that may be searched. Passages come back as they are: they were
+        not written about the hidden words.
 
     Raises
     ------
@@ -91,9 +102,11 @@ class ConversationGuard:
         in_links: bool = False,
         in_tools: bool = False,
         detector: tuple[Detector, str] | None = None,
+        search: StoreSearch | None = None,
     ) -> None:
         self._settings = dict(settings or {})
         self._detector = detector
+        self.search = search
         self._models, self._roles = frozenset(models), frozenset(public_roles)
         if unknown := self._roles - set(PUBLIC_ROLES):
             allowed = f"of {', '.join(PUBLIC_ROLES)}"
@@ -106,10 +119,8 @@ class ConversationGuard:
         self._texts, self._objects, self._tools = public_values(public)
         self._public = [*self._texts, *self._objects]
         self._in_links, self._in_tools = in_links, in_tools
-        self.guarantee = (
-            *self.begin().conversation.guarantee,
-            *self._iterate_disclosed(),
-        )
+        self._own_guarantee = self.begin().conversation.guarantee
+        self.guarantee = (*self._own_guarantee, *self._iterate_disclosed())
 
     @property
     def digest(self) -> str:
@@ -133,6 +144,48 @@ class ConversationGuard:
             Conversation(**self._settings, public=self._public, detector=self._detector)
         )
 
+    def write(self, dialog: Dialog, key: bytes) -> bytes:
+        """Write a conversation, encrypted under 32 secret bytes.
+
+        Parameters
+        ----------
+        dialog : Dialog
+            The conversation.
+        key : bytes, 32
+            Secret key of the user.
+
+        Returns
+        -------
+        bytes
+            Encrypted and authenticated, for :meth:`read`.
+        """
+        words = dialog.conversation.to_bytes(key)
+        turns = seal(json.dumps(dialog.turns.to_json()).encode(), key)
+        return len(words).to_bytes(_LENGTH, "big") + words + turns
+
+    def read(self, data: bytes, key: bytes) -> Dialog:
+        """Read what :meth:`write` wrote, under the settings of this guard alone.
+
+        Raises
+        ------
+        DataError
+            If the key is another one, a byte was changed, or the conversation was
+            begun under other settings: its surrogates would not keep this guarantee.
+        """
+        end = _LENGTH + int.from_bytes(data[:_LENGTH], "big")
+        try:
+            conversation = Conversation.from_bytes(
+                data[_LENGTH:end], key, detector=self._detector
+            )
+        except MondegreenError:
+            says = "the conversation is of another key or other settings"
+            raise DataError(says) from None
+        if conversation.guarantee != self._own_guarantee:
+            raise DataError("the conversation was begun under other settings")
+        conversation.bar(self._public)
+        turns = json.loads(unseal(data[end:], key))
+        return Dialog(conversation, Turns.from_json(turns))
+
     def request(
         self,
         kind: str,
@@ -145,7 +198,8 @@ class ConversationGuard:
         Parameters
         ----------
         kind : str
-            ``chat/completions``, ``completions``, ``embeddings`` or ``responses``.
+            ``chat/completions``, ``completions``, ``embeddings``, ``responses``, or
+            :data:`SEARCH <mondegreen.prompts.store_search.SEARCH>`.
         body : mapping
             The JSON object of the request.
         dialog : Dialog
@@ -158,12 +212,11 @@ class ConversationGuard:
         RefusedRequestError
             If a field is not known, or cannot be read. It names the field.
         """
-        if kind not in REQUESTS:
-            raise RefusedRequestError("", "requests of this type cannot be privatized")
+        rule = find_rule(kind, self.search)
         replay = dialog.turns.replay()
         public = self._roles, self._texts, self._objects, self._tools
         walk = Walk(self._models, *public, replay)
-        rows = REQUESTS[kind](body, "", walk)
+        rows = rule(body, "", walk)
         check(walk.texts)
         hidden = self._hide(walk, dialog.conversation)
         restorer = AnswerRestorer(
@@ -194,6 +247,8 @@ class ConversationGuard:
         yield find_disclosed_form(self._models)
         for role in sorted(self._roles):
             yield f"{role} messages: declared public, they pass unchanged"
+        if self.search is not None:
+            yield self.search.disclosed
         if self._texts or self._objects:
             yield "declared texts, tools and formats: they pass where they are the same"
         if self._in_links:

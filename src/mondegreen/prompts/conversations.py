@@ -1,4 +1,4 @@
-"""Conversations in memory: each by a random token, for a stated time."""
+"""Conversations by random tokens, for a stated time: in memory, or in a file too."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, final
 
-from mondegreen.errors import InvalidParameterError, PrivacyError
+from mondegreen.errors import DataError, InvalidParameterError, PrivacyError
+from mondegreen.prompts.conversation_file import ConversationFile, Head
 from mondegreen.prompts.conversation_guard import Dialog
 
 HEADER: Final = "x-mondegreen-conversation"
@@ -39,9 +40,12 @@ class UnknownConversationError(PrivacyError):
 @final
 @dataclass(slots=True)
 class _Kept:
-    dialog: Dialog
+    """A conversation; its dialog is None until it is read from the file."""
+
+    dialog: Dialog | None
     owner: str
     used: float
+    writing: threading.Lock = field(default_factory=threading.Lock)
 
 
 @final
@@ -63,10 +67,12 @@ class Conversations:
         Time after its last request that a conversation is kept.
     most : int
         Conversations that are kept.
-    clock : callable
-        The time in seconds.
+    clock : callable, optional
+        The time in seconds: of the machine with a file, else one that never goes back.
     advice : str
         What to do without a token that opens a conversation.
+    file : ConversationFile, optional
+        Keeps conversations over restarts: those that :meth:`keep` writes.
     """
 
     def __init__(
@@ -74,19 +80,39 @@ class Conversations:
         begin: Callable[[], Dialog],
         seconds: float = SECONDS,
         most: int = MOST,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] | None = None,
         advice: str = _ADVICE,
+        file: ConversationFile | None = None,
     ) -> None:
         if not seconds > 0:
             raise InvalidParameterError("conversation ttl", seconds, "above 0 seconds")
         if most < 1:
             raise InvalidParameterError("conversations", most, "at least 1")
         self._begin, self._seconds, self._most = begin, seconds, most
-        self._clock, self._advice = clock, advice
-        self._once: OrderedDict[str, _Kept] = OrderedDict()
-        self._again: OrderedDict[str, _Kept] = OrderedDict()
+        self._advice, self._file = advice, file
+        self._clock = clock or (time.monotonic if file is None else time.time)
+        self._once: OrderedDict[bytes, _Kept] = OrderedDict()
+        self._again: OrderedDict[bytes, _Kept] = OrderedDict()
         self._lock = threading.Lock()
         self.begun = self.forgotten = 0
+        if file is not None:
+            self._load(file)
+
+    @property
+    def has_file(self) -> bool:
+        """Whether conversations outlive this process."""
+        return self._file is not None
+
+    def _load(self, file: ConversationFile) -> None:
+        """List the conversations of a file; the words are read when they are needed."""
+        for name, head in file.heads():
+            table = self._again if head.again else self._once
+            # The clock may have been put back; nothing lives longer for that.
+            used = min(head.used, self._clock())
+            table[name] = _Kept(None, head.owner, used)
+        self._expire()
+        self._make_room()
+        file.wipe()
 
     def open(self, token: str | None, owner: str) -> tuple[str, Dialog]:
         """Return the conversation of a token, or begin one where there is no token.
@@ -100,17 +126,46 @@ class Conversations:
         with self._lock:
             self._expire()
             if token is None:
-                token = secrets.token_urlsafe(_BYTES)
-                self._once[token] = _Kept(self._begin(), owner, self._clock())
+                token, dialog = secrets.token_urlsafe(_BYTES), self._begin()
+                name = self._find_name(token)
+                self._once[name] = _Kept(dialog, owner, self._clock())
                 self.begun += 1
                 self._make_room()
-                return token, self._once[token].dialog
-            kept = self._find(token, owner)
+                return token, dialog
+            name = self._find_name(token)
+            kept = self._find(name, owner)
+            dialog = kept.dialog = kept.dialog or self._read(name)
             kept.used = self._clock()
-            self._once.pop(token, None)
-            self._again[token] = kept
-            self._again.move_to_end(token)
-            return token, kept.dialog
+            self._once.pop(name, None)
+            self._again[name] = kept
+            self._again.move_to_end(name)
+            return token, dialog
+
+    def keep(self, token: str) -> None:
+        """Write a conversation into the file, if there is one, as it is now.
+
+        One that was forgotten meanwhile is not written.
+
+        Raises
+        ------
+        ConfigurationError
+            If the file cannot be written.
+        """
+        if self._file is None:
+            return
+        name = self._find_name(token)
+        with self._lock:
+            kept = self._again.get(name) or self._once.get(name)
+        if kept is None or kept.dialog is None:
+            return
+        # The lock of all is not held while words are written: others go on. This one
+        # keeps an older state from being written over a newer one.
+        with kept.writing:
+            body = self._file.seal(kept.dialog)
+            with self._lock:
+                again = self._again.get(name) is kept
+                if again or self._once.get(name) is kept:
+                    self._file.put(name, Head(kept.owner, kept.used, again), body)
 
     def delete(self, token: str, owner: str) -> None:
         """Forget a conversation now.
@@ -122,11 +177,28 @@ class Conversations:
         """
         with self._lock:
             self._expire()
-            self._find(token, owner)
-            self._forget(token)
+            name = self._find_name(token)
+            self._find(name, owner)
+            self._forget(name)
+            if self._file is not None:
+                self._file.wipe()
 
-    def _find(self, token: str, owner: str) -> _Kept:
-        kept = self._again.get(token) or self._once.get(token)
+    def _find_name(self, token: str) -> bytes:
+        """What a token is kept by: a keyed hash where there is a file."""
+        if self._file is not None:
+            return self._file.find_name(token)
+        return token.encode("utf-8", "surrogatepass")
+
+    def _read(self, name: bytes) -> Dialog:
+        if self._file is None:
+            raise UnknownConversationError(self._advice)
+        try:
+            return self._file.read(name)
+        except DataError:
+            raise UnknownConversationError(self._advice) from None
+
+    def _find(self, name: bytes, owner: str) -> _Kept:
+        kept = self._again.get(name) or self._once.get(name)
         if kept is None or kept.owner != owner:
             raise UnknownConversationError(self._advice)
         return kept
@@ -135,23 +207,25 @@ class Conversations:
         oldest = self._clock() - self._seconds
         for table in (self._once, self._again):
             while table:
-                token, kept = next(iter(table.items()))
+                name, kept = next(iter(table.items()))
                 if kept.used > oldest:
                     break
-                self._forget(token)
+                self._forget(name)
 
     def _make_room(self) -> None:
         while len(self) > self._most:
-            # The newest is in the first table too, and stays.
+            # A new one is in the first table too, and stays.
             has_enough = len(self._once) > max(1, self._most // 4)
             table = self._once if has_enough or not self._again else self._again
             self._forget(next(iter(table)))
 
-    def _forget(self, token: str) -> None:
+    def _forget(self, name: bytes) -> None:
         """Drop a conversation; an answer that is on its way is still restored."""
-        self._once.pop(token, None)
-        self._again.pop(token, None)
+        self._once.pop(name, None)
+        self._again.pop(name, None)
         self.forgotten += 1
+        if self._file is not None:
+            self._file.remove(name)
 
     def __len__(self) -> int:
         return len(self._once) + len(self._again)

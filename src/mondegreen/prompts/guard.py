@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError, PrivacyError
-from mondegreen.prompts.messages import REQUESTS, chat_message, find_disclosed_form
+from mondegreen.prompts.messages import chat_message, find_disclosed_form
 from mondegreen.prompts.rules import RefusedRequestError, Walk, canonical, fill
+from mondegreen.prompts.store_search import StoreSearch, find_rule
 from mondegreen.sampling.noise import KeyedNoise, OSNoise
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class PromptGuard:
     fresh : bool
         Draw new noise in every request: a message that is sent again in each turn of
         a conversation is released again, and each time more is lost.
+    search : StoreSearch, optional
+        Vector stores that may be searched.
 
     Raises
     ------
@@ -86,10 +89,12 @@ class PromptGuard:
         public: Iterable[str | Mapping[str, Any]] = (),
         models: Iterable[str] = (),
         fresh: bool = False,
+        search: StoreSearch | None = None,
     ) -> None:
         if privatizer.guarantee.is_void:
             why = privatizer.guarantee.reason_not_private
             raise PrivacyError(f"a guard needs a guarantee, and there is none: {why}")
+        self.search = search
         self._models, self._roles = frozenset(models), frozenset(public_roles)
         if unknown := self._roles - set(PUBLIC_ROLES):
             allowed = f"of {', '.join(PUBLIC_ROLES)}"
@@ -131,7 +136,8 @@ class PromptGuard:
         Parameters
         ----------
         kind : str
-            ``chat/completions``, ``completions``, ``embeddings`` or ``responses``.
+            ``chat/completions``, ``completions``, ``embeddings``, ``responses``, or
+            :data:`SEARCH <mondegreen.prompts.store_search.SEARCH>`.
         body : mapping
             The JSON object of the request.
         client : str
@@ -142,11 +148,10 @@ class PromptGuard:
         RefusedRequestError
             If a field is not known, or cannot be read. It names the field.
         """
-        if kind not in REQUESTS:
-            raise RefusedRequestError("", "requests of this type cannot be privatized")
+        rule = find_rule(kind, self.search)
         walk = self._walk()
         made: dict[str, Any] = self._fill(
-            REQUESTS[kind](body, "", walk), walk, _identity(client, body)
+            rule(body, "", walk), walk, _identity(client, body)
         )
         return made
 
@@ -194,6 +199,8 @@ class PromptGuard:
             yield _REPEATS
         for role in sorted(self._roles):
             yield f"{role} messages: declared public, they pass unchanged"
+        if self.search is not None:
+            yield self.search.disclosed
         if self._texts or self._objects:
             yield "declared texts, tools and formats: they pass where they are the same"
 

@@ -254,13 +254,35 @@ def private_search(
     released = privatizer(query).text
     values = _check(search(released, fetch), fetch)
     texts = [text_of(value) for value in values]
-    scores = _scores(score or tf_idf_cosine, query, texts)
-    best = sorted(range(len(values)), key=lambda i: -scores[i])  # ties: server's order
     return PrivateSearch(
         released,
-        tuple(Passage(values[i], texts[i], scores[i], i) for i in best),
+        order_passages(query, values, texts, score),
         privatizer.guarantee.with_text((), (), _ALL_FETCHED),
     )
+
+
+def order_passages(
+    query: str, values: Sequence[Any], texts: Sequence[str], score: Score | None = None
+) -> tuple[Passage, ...]:
+    """Order passages by the true question, best first.
+
+    Parameters
+    ----------
+    query : str
+        The true question.
+    values, texts : sequence
+        What the server returned, and the text of each.
+    score : callable, optional
+        As of :func:`private_search`.
+
+    Returns
+    -------
+    tuple of Passage
+        Where two are equally near, in the order of the server.
+    """
+    scores = _scores(score or tf_idf_cosine, query, texts)
+    best = sorted(range(len(values)), key=lambda i: -scores[i])
+    return tuple(Passage(values[i], texts[i], scores[i], i) for i in best)
 
 
 def tf_idf_cosine(query: str, passages: Sequence[str]) -> list[float]:

@@ -122,7 +122,8 @@ class Restorer:
         for unit in self._units.starting_with(text[at]):
             step = self._match(unit, text, at)
             if step:
-                return step, unit.original if step != _WAIT else ""
+                given = text[at : at + step] if step != _WAIT else ""
+                return step, given and _spell_unit(unit, given)
         return 1, text[at]
 
     def _match(self, unit: Unit, text: str, at: int) -> int:
@@ -198,7 +199,7 @@ class Restorer:
         """Whether an address is here as it was sent, and no longer one."""
         if self._behind[-1:].isalnum() or self._behind[-1:] in tuple("./@-_%+=&?#:"):
             return 0
-        if self._is_in_link() and not self._is_own_target(unit):
+        if self._is_in_link() and (unit.is_text or not self._is_own_target(unit)):
             return 0
         rest = text[end:]
         if not rest.strip(".,;:!?") and not self._is_end and len(rest) < 4:

@@ -11,8 +11,9 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 _MOST: Final = 4096
 """Answers that a conversation remembers. Older ones are hidden as foreign texts."""
@@ -68,6 +69,30 @@ class Turns:
         if len(found) > 1:
             raise LookupError("two answers have the same text")
         return next(iter(found), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answers as JSON values. They are private."""
+        with self._lock:
+            return {
+                "whole": [
+                    [place.hex(), form, shown, said]
+                    for (place, form, shown), said in self._whole.items()
+                ],
+                "last": [
+                    [place.hex(), form, shown, sorted(said)]
+                    for (place, form, shown), said in self._last.items()
+                ],
+            }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Turns:
+        """Read what :meth:`to_json` returned."""
+        found = cls()
+        for place, form, shown, said in values["whole"]:
+            found._whole[bytes.fromhex(place), form, shown] = said
+        for place, form, shown, each in values["last"]:
+            found._last[bytes.fromhex(place), form, shown] = set(each)
+        return found
 
     def replay(self) -> Replay:
         """Begin to read the history of a request."""

@@ -45,7 +45,8 @@ class Unit:
     parts: none of these may stand beside it. A unit ``is_rewritten`` if it is another
     way to write what was sent, and may be written like what was sent of something else.
     A weekday or month may be ``translated``: ``plain`` as inside a sentence or in
-    capitals, ``capital`` as at the beginning of one.
+    capitals, ``capital`` as at the beginning of one. An address ``is_text`` if it names
+    no server by itself, such as a handle: then it is never put into a link.
     """
 
     sent: str
@@ -57,6 +58,7 @@ class Unit:
     near: str = ""
     is_rewritten: bool = False
     translated: Translated = ""
+    is_text: bool = False
 
 
 @final
@@ -80,12 +82,12 @@ class Units:
             self._add(unit)
 
     def _add(self, unit: Unit) -> None:
-        first = WORD.search(unit.sent)
-        key = first[0].casefold() if first else unit.sent
+        first = WORD.match(unit.sent)
+        key = first[0].casefold() if first else unit.sent[0]
         self._by_first.setdefault(key, {})[unit] = None
 
     def starting_with(self, word: str) -> list[Unit]:
-        """Return the units that start with a word, the longest first.
+        """Return the units that start with a word or a sign, the longest first.
 
         Of two that are equal, what was sent comes before what is only rewritten so.
         """
@@ -119,24 +121,39 @@ def _order(unit: Unit) -> tuple[int, bool]:
 def _addresses(
     parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
 ) -> Iterator[Unit]:
-    """Whole e-mail addresses and links, each a run without spaces and brackets."""
+    """Whole addresses, handles and words joined by a sign, each a run without blanks.
+
+    Inside such a run, a word by itself is left alone: what it means is not certain.
+    """
     mine = theirs = ""
-    has_address = False
+    has_address = is_joined = False
     for i, (old, new) in enumerate(zip(parts, sent, strict=True)):
         if i % 2:
             mine, theirs = mine + old, theirs + new
             kind = kinds[i // 2]
             has_address |= kind is not None and kind[1] == _ADDRESS
+            is_joined |= kind is not None and _is_joined(parts, new, i)
             continue
         pieces = _RUN_ENDS.split(old)
         mine, theirs = mine + pieces[0], theirs + pieces[0]
         if len(pieces) > 1 or i == len(parts) - 1:
             while mine and theirs and mine[-1] in _TRAILING and mine[-1] == theirs[-1]:
                 mine, theirs = mine[:-1], theirs[:-1]
-            if has_address and WORD.search(theirs):
-                yield Unit(theirs, mine, is_address=True)
+            if (has_address or is_joined) and WORD.search(theirs):
+                is_text = not (has_address and WORD.match(theirs))
+                yield Unit(theirs, mine, is_address=True, is_text=is_text)
             mine = theirs = pieces[-1]
-            has_address = False
+            has_address = is_joined = False
+
+
+def _is_joined(parts: Sequence[str], surrogate: str, i: int) -> bool:
+    """Whether a sign joins a surrogate to what stands beside it, as in ``a.com``."""
+    if len(surrogate) < 2 or not surrogate[0].isalpha():
+        return False
+    before, after = parts[i - 1], parts[i + 1]
+    has_sign = before[-1:] == "@" or after[:1] == "@" or after[:2] == ":/"
+    has_next = after in (".", ":") and i + 2 < len(parts)
+    return has_sign or has_next or (before == "." and i > 2)
 
 
 def _names(

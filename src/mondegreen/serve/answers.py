@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from mondegreen.errors import DetectorError, MondegreenError, OutOfVocabularyError
 from mondegreen.plugins import blame
+from mondegreen.prompts.conversation_file import ConversationFileError
 from mondegreen.prompts.conversations import UnknownConversationError
 from mondegreen.prompts.rules import RefusedRequestError
 
@@ -27,6 +28,9 @@ Reason = Literal[
 ]  # fmt: skip
 """Why a request is refused, as metrics count it."""
 
+_NO_FILE: Final = (
+    "The file of conversations cannot be read or written. Nothing was sent."
+)
 NOT_JSON: Final = "The body must be JSON, in UTF-8."
 
 
@@ -74,6 +78,9 @@ def find_refusal(error: Exception) -> Refused:
         return Refused(400, "field", str(error), param=error.path)
     if isinstance(error, UnknownConversationError):
         return Refused(404, "conversation", str(error), code="unknown_conversation")
+    if isinstance(error, ConversationFileError):
+        LOG.error("%s; 503", error)
+        return Refused(503, "conversation", _NO_FILE)
     if isinstance(error, ClientDisconnect):  # nobody reads this; it is counted
         return Refused(400, "disconnected", "The client closed the connection.")
     if isinstance(error, HTTPException):

@@ -64,7 +64,9 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     if settings.guardrail is not None:
         add_guardrail(app, PromptBatcher(settings.guardrail, limits))
     add_settings(app, privatizer)
-    conversations = ServiceConversations(settings.conversations, limits)
+    conversations = ServiceConversations(
+        settings.conversations, limits, settings.conversation_file
+    )
     add_conversations(app, conversations, _takes)
 
     @app.post("/v1/privatize", **_takes(PrivatizeRequest, PrivatizeAnswer))

@@ -38,6 +38,7 @@ def banner(
     audit_log: str | None = None,
     detector: str | None = None,
     minutes: float = 60.0,
+    conversation_file: str | None = None,
 ) -> list[str]:
     """Write the lines.
 
@@ -61,6 +62,8 @@ def banner(
         Name and version of the detector that reads each text first.
     minutes : float
         Time after its last request that a conversation is kept.
+    conversation_file : str, optional
+        The file that keeps conversations over restarts.
 
     Examples
     --------
@@ -80,6 +83,8 @@ def banner(
         first = f"Dry run: nothing is sent to {host}. What would be sent:"
     before = f", and what {detector} finds" if detector else ""
     roles = sorted(public_roles)
+    kept = _describe_kept(restores, minutes, conversation_file)
+    kept += _describe_written(is_dry, audit_log)
     replaced = _REPLACED.get(policy, f"the sensitive words of {policy}")
     return [
         first,
@@ -87,7 +92,7 @@ def banner(
         f"  Unchanged: {_KEPT.get(policy, _KEPT['names'])}.",
         f"  System:    {_describe_roles(roles, has_public_texts)}",
         f"  Answers:   {_describe_answers(restores)}",
-        f"  Kept here: {_describe_kept(restores, minutes, is_dry, audit_log)}",
+        f"  Kept here: {kept}",
         _READ if is_dry else f"{_READ} --dry-run shows requests and sends none.",
     ]
 
@@ -125,14 +130,20 @@ def _describe_time(seconds: float) -> str:
 
 
 def _describe_kept(
-    restores: bool, minutes: float, is_dry: bool, audit_log: str | None
+    restores: bool, minutes: float, conversation_file: str | None
 ) -> str:
-    kept = "no words of yours."
-    if restores:
-        kept = (
-            "which surrogate stands for which word, in the memory of this process, "
-            f"until {_describe_time(60 * minutes)} after the last request."
-        )
+    if not restores:
+        return "no words of yours."
+    where = "in the memory of this process"
+    if conversation_file:
+        where += f" and, encrypted, in {conversation_file}"
+    return (
+        f"which surrogate stands for which word, {where}, until "
+        f"{_describe_time(60 * minutes)} after the last request."
+    )
+
+
+def _describe_written(is_dry: bool, audit_log: str | None) -> str:
     shown = " Originals are shown on this terminal." if is_dry else ""
     logged = f" {audit_log} counts requests, without text." if audit_log else ""
-    return f"{kept} No text is logged.{shown}{logged}"
+    return f" No text is logged.{shown}{logged}"

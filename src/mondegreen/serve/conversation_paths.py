@@ -11,9 +11,10 @@ from typing import Any, Final, TypeVar, final
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 
+from mondegreen.prompts.conversation_file import ConversationFile
 from mondegreen.prompts.conversation_guard import ConversationGuard
 from mondegreen.prompts.conversations import Conversations, UnknownConversationError
-from mondegreen.serve.answers import Refused, answer
+from mondegreen.serve.answers import LOG, Refused, answer
 from mondegreen.serve.forms import PrivatizeRequest, RestoreAnswer, RestoreRequest, read
 from mondegreen.serve.gate import key_in
 from mondegreen.serve.limits import Limits
@@ -39,13 +40,24 @@ class ServiceConversations:
         Begins conversations.
     limits : Limits
         Of one request.
+    file : ConversationFile, optional
+        Keeps conversations over restarts.
     """
 
-    def __init__(self, guard: ConversationGuard | None, limits: Limits) -> None:
+    def __init__(
+        self,
+        guard: ConversationGuard | None,
+        limits: Limits,
+        file: ConversationFile | None = None,
+    ) -> None:
         self._guard, self._limits = guard, limits
         self._kept = (
-            None if guard is None else Conversations(guard.begin, advice=_ADVICE)
+            None
+            if guard is None
+            else Conversations(guard.begin, advice=_ADVICE, file=file)
         )
+        if file is not None and file.lost:
+            LOG.warning("%d conversations of the file are unreadable", file.lost)
         self._threads = CapacityLimiter(limits.concurrent)
 
     def takes(self, form: PrivatizeRequest) -> bool:
@@ -67,11 +79,16 @@ class ServiceConversations:
         await self._run(lambda: check_texts(texts, self._limits))
         token, dialog = kept.open(form.conversation, owner)
         conversation = dialog.conversation
+
+        def hide() -> list[str | None]:
+            found = [
+                None if each is None else conversation.hide(each) for each in form.texts
+            ]
+            kept.keep(token)
+            return found
+
         try:
-            hidden = await self._run(
-                lambda: [None if each is None else conversation.hide(each)
-                         for each in form.texts]
-            )  # fmt: skip
+            hidden = await self._run(hide)
         except BaseException:  # a time limit too; nobody learns the token then
             if form.conversation is None:
                 with contextlib.suppress(UnknownConversationError):
@@ -86,14 +103,18 @@ class ServiceConversations:
         kept = self._conversations()
         texts = [each for each in form.texts if each is not None]
         await self._run(lambda: check_texts(texts, self._limits))
-        _, dialog = kept.open(form.conversation, _owner(request))
+        token, dialog = kept.open(form.conversation, _owner(request))
 
         def show(text: str | None) -> str | None:
             if text is None:
                 return None
             return dialog.conversation.restore(text, is_json=form.json_texts)
 
-        return answer({"texts": await self._run(lambda: list(map(show, form.texts)))})
+        def restore() -> list[str | None]:
+            kept.keep(token)  # the time of its last request
+            return list(map(show, form.texts))
+
+        return answer({"texts": await self._run(restore)})
 
     async def delete(self, token: str, request: Request) -> Response:
         """Forget a conversation."""

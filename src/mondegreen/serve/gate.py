@@ -249,9 +249,16 @@ def _find_route(scope: Message) -> str:
     routes = _methods(scope)
     if scope["path"] in routes:
         return str(scope["path"])
-    stem = scope["path"].rpartition("/")[0]
-    found = (path for path in routes if path.partition("{")[0] == f"{stem}/")
-    return next(found, "")
+    given = scope["path"].split("/")
+    return next((path for path in routes if _is_like(path.split("/"), given)), "")
+
+
+def _is_like(declared: list[str], given: list[str]) -> bool:
+    """Whether parts of a path are those of a declared one, which may have names."""
+    return len(declared) == len(given) and all(
+        part.startswith("{") or part == own
+        for part, own in zip(declared, given, strict=True)
+    )
 
 
 def _in_header(address: str) -> str:

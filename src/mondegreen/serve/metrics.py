@@ -87,7 +87,9 @@ class Metrics:
             multiprocess_mode="livesum",
         )
 
-    def watch_conversations(self, begun: Counts, forgotten: Counts) -> None:
+    def watch_conversations(
+        self, begun: Counts, forgotten: Counts, kept_now: Counts
+    ) -> None:
         """Count conversations: begun, forgotten, and those that are kept now."""
         for name, help, count in (
             ("begun", "Conversations that began.", begun),
@@ -97,10 +99,10 @@ class Metrics:
             self._registry.register(made)
         kept = Gauge(
             "mondegreen_conversations_kept",
-            "Conversations that are kept in memory.",
+            "Conversations that are kept now.",
             registry=self._registry,
         )
-        kept.set_function(lambda: begun() - forgotten())
+        kept.set_function(kept_now)
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count an answer; ``path`` is one of a fixed set."""

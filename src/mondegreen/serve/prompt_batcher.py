@@ -18,6 +18,7 @@ from mondegreen.errors import (
     PrivacyError,
 )
 from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.prompts.conversation_file import ConversationFileError
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.rules import RefusedRequestError
 from mondegreen.serve.answers import Refused
@@ -119,7 +120,7 @@ def privatizing_errors() -> Iterator[None]:
     """Say of every error that nothing was sent."""
     try:
         yield
-    except (Refused, RefusedRequestError, DetectorError):
+    except (Refused, RefusedRequestError, DetectorError, ConversationFileError):
         raise
     except MondegreenError as error:
         status = 400 if isinstance(error, OutOfVocabularyError) else 500

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn, final
+from typing import Any, Final, NoReturn, TypeAlias, final
 
 import anyio
 import httpx
@@ -18,13 +18,16 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from mondegreen.errors import ConfigurationError, PrivacyError
+from mondegreen.prompts.conversation_file import ConversationFile
 from mondegreen.prompts.conversation_guard import ConversationGuard
 from mondegreen.prompts.conversations import HEADER, MOST, SECONDS, Conversations
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.messages import REQUESTS
 from mondegreen.prompts.rules import RefusedRequestError
+from mondegreen.prompts.store_search import SEARCH
+from mondegreen.serve import searches
 from mondegreen.serve.addresses import list_allowed_hosts
-from mondegreen.serve.answers import Refused, find_refusal
+from mondegreen.serve.answers import LOG, Refused, find_refusal
 from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.audit_log import AuditLog
 from mondegreen.serve.dry_run import DryRun
@@ -47,6 +50,8 @@ PROMPT_WORDS: Final = 50_000
 """Words of a request by default: about a second of work if sentences are read."""
 
 _LONGEST_ERROR: Final = 1 << 16
+_Change: TypeAlias = Callable[[AsyncIterator[bytes], str], AsyncIterator[bytes]]
+"""From the parts of an answer and its content type to what the client gets."""
 
 
 @final
@@ -69,6 +74,8 @@ class ProxySettings:
         Time after its last request that a conversation is kept.
     conversations : int
         Conversations that are kept at most.
+    conversation_file : ConversationFile, optional
+        Keeps conversations over restarts.
     audit_log : AuditLog, optional
         Gets a line before each request leaves. A request without one does not leave.
     dry_run : DryRun, optional
@@ -84,6 +91,7 @@ class ProxySettings:
     hosts: frozenset[str] = field(default_factory=lambda: list_allowed_hosts(()))
     conversation_seconds: float = SECONDS
     conversations: int = MOST
+    conversation_file: ConversationFile | None = None
     audit_log: AuditLog | None = None
     dry_run: DryRun | None = None
     page: PageSettings | None = None
@@ -94,7 +102,9 @@ def create_proxy(settings: ProxySettings) -> Starlette:
 
     ``POST /v1/chat/completions``, ``/v1/completions``, ``/v1/embeddings`` and
     ``/v1/responses`` go to the upstream in their private form; ``GET /v1/models`` goes
-    as it is, and nothing else goes. ``GET /guarantee`` answers what is promised.
+    as it is, and nothing else goes. ``GET /guarantee`` answers what is promised. With
+    ``guard.search``, ``POST /v1/vector_stores/ID/search`` goes too, and its answer is
+    ordered here.
 
     Raises
     ------
@@ -127,15 +137,7 @@ def create_proxy(settings: ProxySettings) -> Starlette:
     }
     routes = [Route(path, each, methods=["POST"]) for path, each in posts.items()]
     routes += [Route(path, each, methods=["GET"]) for path, each in gets.items()]
-    if proxy.talks is not None:
-        kept = proxy.talks.conversations
-        metrics.watch_conversations(lambda: kept.begun, lambda: kept.forgotten)
-        routes.append(Route(CONVERSATION_PATH, proxy.delete, methods=["DELETE"]))
-    if settings.page is not None:
-        if proxy.talks is None:
-            raise ConfigurationError("the page /ui needs --restore")
-        known = proxy.talks.conversations, proxy.stated["lines"]
-        routes += list_page_routes(settings.page, *known, settings.limits, _owner)
+    routes += _iterate_routes(settings, proxy, metrics)
     app = Starlette(routes=routes, lifespan=lifespan)
     rules = Rules(
         settings.limits,
@@ -147,6 +149,25 @@ def create_proxy(settings: ProxySettings) -> Starlette:
     )
     add_gate(app, rules, metrics)
     return app
+
+
+def _iterate_routes(
+    settings: ProxySettings, proxy: _Proxy, metrics: Metrics
+) -> Iterator[Route]:
+    """Yield the routes that not every proxy has."""
+    if settings.guard.search is not None:
+        yield Route(searches.PATH, _Endpoint(proxy, SEARCH), methods=["POST"])
+    if proxy.talks is not None:
+        kept = proxy.talks.conversations
+        metrics.watch_conversations(
+            lambda: kept.begun, lambda: kept.forgotten, lambda: len(kept)
+        )
+        yield Route(CONVERSATION_PATH, proxy.delete, methods=["DELETE"])
+    if settings.page is not None:
+        if proxy.talks is None:
+            raise ConfigurationError("the page /ui needs --restore")
+        known = proxy.talks.conversations, proxy.stated["lines"]
+        yield from list_page_routes(settings.page, *known, settings.limits, _owner)
 
 
 @final
@@ -166,17 +187,24 @@ class _Proxy:
     def __init__(self, settings: ProxySettings) -> None:
         self._upstream = settings.upstream
         guard = settings.guard
+        self._search = guard.search
         self._prompts: PromptBatcher | None = None
         self.talks: Talks | None = None
+        file = settings.conversation_file
         if isinstance(guard, ConversationGuard):
             self.stated: Any = {"mechanism": "surrogates", "lines": guard.guarantee}
             self.talks = Talks(
                 guard,
                 Conversations(
-                    guard.begin, settings.conversation_seconds, settings.conversations
+                    guard.begin,
+                    settings.conversation_seconds,
+                    settings.conversations,
+                    file=file,
                 ),
                 settings.limits,
             )
+            if file is not None and file.lost:
+                LOG.warning("%d conversations of the file are unreadable", file.lost)
         else:
             self.stated = guard.guarantee.to_dict()
             self._prompts = PromptBatcher(guard, settings.limits)
@@ -230,8 +258,15 @@ class _Proxy:
         if request.method != "POST":
             self._check_leaving(kind)
             with _upstream_errors():
-                await self._relay(kind, "GET", headers, None, send)
+                await self._relay("GET", kind, headers, None, send)
             return
+        place, own = kind, dict[str, str]()
+        change: _Change | None = None
+        if kind == SEARCH and self._search is not None:
+            place = searches.find_place(self._search, request)
+            headers |= searches.SENT_HEADERS
+            asked = searches.StoreAnswer(self._search, _parse(body))
+            change, own = asked.order, asked.headers
         talk = None
         if self.talks is not None:
             given = request.headers
@@ -244,13 +279,15 @@ class _Proxy:
                 kind, lambda: _parse(body), token, dialog, len(body)
             )
             private = json.dumps(talk.sent).encode()
+            change = change or talk.restore_stream
+            own = {**own, HEADER: token}
         else:
             private = await self._private(kind, request.headers, body)
         if self._dry_run is not None:
             self._dry_run(body, private)
         self._check_leaving(kind, private, talk)
         with _upstream_errors():
-            await self._relay(kind, "POST", headers, private, send, talk)
+            await self._relay("POST", place, headers, private, send, change, own)
 
     def _check_leaving(
         self, kind: str, private: bytes = b"", talk: Talk | None = None
@@ -294,24 +331,25 @@ class _Proxy:
 
     async def _relay(
         self,
-        kind: str,
         method: str,
+        place: str,
         headers: Mapping[str, str],
         body: bytes | None,
         send: _Outgoing,
-        talk: Talk | None = None,
+        change: _Change | None = None,
+        more: Mapping[str, str] | None = None,
     ) -> None:
-        """Send a private request, and pass its answer on as it comes, or restored."""
+        """Send a private request, and pass its answer on as it comes, or changed."""
         async with self.client.stream(
-            method, self._upstream.address(kind), headers=headers, content=body
+            method, self._upstream.address(place), headers=headers, content=body
         ) as answer:
-            own = {**self.headers, **({HEADER: talk.token} if talk else {})}
+            own = {**self.headers, **(more or {})}
             if not answer.is_success:
                 await _refuse(answer, own)
             returned = choose_returned_headers(answer.headers.items())
             parts, first = answer.aiter_bytes(), b""
-            if talk is not None:
-                parts = talk.restore_stream(parts, returned.get("content-type", ""))
+            if change is not None:
+                parts = change(parts, returned.get("content-type", ""))
                 # Before the status, since the answer may not be readable.
                 first = await anext(parts, b"")
             await send.start(answer.status_code, {**returned, **own})

@@ -11,6 +11,7 @@ from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.limits import Limits
 
 if TYPE_CHECKING:
+    from mondegreen.prompts.conversation_file import ConversationFile
     from mondegreen.prompts.conversation_guard import ConversationGuard
     from mondegreen.prompts.guard import PromptGuard
 
@@ -32,6 +33,8 @@ class ServiceSettings:
         Answers LiteLLM too, at ``/beta/litellm_basic_guardrail_api``.
     conversations : ConversationGuard, optional
         Hides and restores texts of conversations, which one process keeps in memory.
+    conversation_file : ConversationFile, optional
+        Keeps them over restarts.
     """
 
     privatizer: Privatizer
@@ -39,6 +42,7 @@ class ServiceSettings:
     limits: Limits = field(default_factory=Limits)
     guardrail: PromptGuard | None = None
     conversations: ConversationGuard | None = None
+    conversation_file: ConversationFile | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.privatizer, Privatizer):

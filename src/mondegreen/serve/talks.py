@@ -11,9 +11,11 @@ from typing import Any, Final, TypeVar, final
 from anyio import CapacityLimiter, to_thread
 
 from mondegreen.prompts.answers import AnswerRestorer
+from mondegreen.prompts.conversation_file import ConversationFileError
 from mondegreen.prompts.conversation_guard import ConversationGuard, Dialog
 from mondegreen.prompts.conversations import Conversations
-from mondegreen.serve.answers import Refused
+from mondegreen.prompts.store_search import SEARCH
+from mondegreen.serve.answers import LOG, Refused
 from mondegreen.serve.event_stream import DONE, EventReader, parse, write
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.prompt_batcher import check_texts, privatizing_errors
@@ -24,6 +26,9 @@ _LONGEST: Final = 64 << 20
 _SHORT: Final = 4096
 """Bytes of a request or an answer that are worked on without another thread: a thread
 takes longer to wake than that takes, most of all on a machine that is busy."""
+
+_WITHOUT_TEXT: Final = ("embeddings", SEARCH)
+"""Requests whose answers the model does not write: nothing is restored in them."""
 
 _Value = TypeVar("_Value")
 
@@ -67,12 +72,16 @@ class Talks:
         """
 
         def hide() -> tuple[dict[str, Any], AnswerRestorer]:
-            return self._guard.request(kind, body(), dialog, self._check)
+            found = self._guard.request(kind, body(), dialog, self._check)
+            # Before it leaves: after a restart its words have the same surrogates.
+            self.conversations.keep(token)
+            return found
 
+        has_file = self.conversations.has_file
         seconds = self._limits.seconds
         try:
             with privatizing_errors():
-                if size <= _SHORT and self._guard.is_quick:
+                if size <= _SHORT and self._guard.is_quick and not has_file:
                     sent, restorer = hide()
                 else:
                     async with asyncio.timeout(seconds):
@@ -82,7 +91,20 @@ class Talks:
         except TimeoutError:
             says = f"The request could not be privatized within {seconds:g} s."
             raise Refused(503, "slow", f"{says} Nothing was sent.") from None
-        return Talk(token, dialog, sent, restorer, has_text=kind != "embeddings")
+        return Talk(
+            token,
+            sent,
+            restorer,
+            self._keep_answer if has_file else None,
+            has_text=kind not in _WITHOUT_TEXT,
+        )
+
+    def _keep_answer(self, token: str) -> None:
+        """Keep what the model said; without it, the answer is still right to show."""
+        try:
+            self.conversations.keep(token)
+        except ConversationFileError as error:
+            LOG.error("%s", error)
 
     def _check(self, texts: Any) -> None:
         check_texts(texts, self._limits)
@@ -91,12 +113,15 @@ class Talks:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Talk:
-    """One request of a conversation, and the way back of its answer."""
+    """One request of a conversation, and the way back of its answer.
+
+    ``keep`` is told the token when the answer is whole: before a client has all of it.
+    """
 
     token: str
-    dialog: Dialog
     sent: dict[str, Any]
     restorer: AnswerRestorer
+    keep: Callable[[str], None] | None = None
     has_text: bool = True
 
     async def restore_stream(
@@ -117,21 +142,19 @@ class Talk:
             raise Refused(502, "upstream", says)
 
     async def _whole(self, parts: AsyncIterator[bytes]) -> bytes:
-        data = bytearray()
-        async for part in parts:
-            data += part
-            if len(data) > _LONGEST:
-                says = f"The answer of the upstream has more than {_LONGEST} bytes."
-                raise Refused(502, "upstream", says)
+        data = await read_whole(parts)
 
         def restore() -> bytes:
-            answer = parse(data.decode("utf-8", "replace"))
-            if answer is None:
-                says = "The answer of the upstream is not a JSON object."
-                raise Refused(502, "upstream", says)
-            return json.dumps(self.restorer.whole(answer)).encode()
+            answer = read_object(data)
+            shown = json.dumps(self.restorer.whole(answer)).encode()
+            self._keep()
+            return shown
 
-        return await _run(restore, len(data))
+        return await _run(restore, len(data) if self.keep is None else _LONGEST)
+
+    def _keep(self) -> None:
+        if self.keep is not None:
+            self.keep(self.token)
 
     async def _events(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         reader = EventReader()
@@ -147,17 +170,40 @@ class Talk:
         finally:
             # A client that has gone may send back what it has seen of the answer.
             rest = b"".join(map(write, self.restorer.end()))
+            if not is_done:
+                self._keep()
         if rest and not is_done:
             yield rest
 
     def _event(self, data: str) -> bytes:
         if data == DONE:
             rest = b"".join(map(write, self.restorer.end()))
+            self._keep()
             return rest + write(DONE)
         event = parse(data)
         if event is None:
             return write(data)
         return b"".join(map(write, self.restorer.event(event)))
+
+
+async def read_whole(parts: AsyncIterator[bytes]) -> bytes:
+    """Read an answer to its end, if that is not too far."""
+    data = bytearray()
+    async for part in parts:
+        data += part
+        if len(data) > _LONGEST:
+            says = f"The answer of the upstream has more than {_LONGEST} bytes."
+            raise Refused(502, "upstream", says)
+    return bytes(data)
+
+
+def read_object(data: bytes) -> dict[str, Any]:
+    """Read an answer that is a JSON object."""
+    answer = parse(data.decode("utf-8", "replace"))
+    if answer is None:
+        says = "The answer of the upstream is not a JSON object."
+        raise Refused(502, "upstream", says)
+    return answer
 
 
 async def _run(work: Callable[[], _Value], size: int) -> _Value:

@@ -23,7 +23,7 @@ from vectors.device import policy_texts
 from vectors.device.device_vectors import as_utf16
 
 PATH = Path(__file__).with_name("conversations.json.gz")
-COUNT, TURNS = 80, 4
+COUNT, TURNS, JOINED_COUNT = 80, 4, 10
 POLICIES = ("names", "sensitive")
 PUBLIC = "You serve Oslo and Ann, also on a jeudi or on a sábado."
 PROMPTS = (
@@ -38,6 +38,11 @@ PROMPTS = (
     f"{' '.join(f'${amount:,}.50' for amount in range(1940, 2000))} and then "
     f"{' '.join(str(year) for year in range(1940, 2000))}.",
 )
+JOINED = (
+    "Ask @anna_s and @OkonkwoBank at okonkwo.com, or boris.meyer, or okonkwo-bank.de. "
+    "Thanks.Okonkwo left for 東okonkwo.com and //okonkwo.org or www.okonkwo.de."
+)
+"""Words that a sign joins to others."""
 YOUNG = "\u1c89\u1c8a\U0001e030"
 MONTHS = (
     "January February March April May June July August September October November "
@@ -70,6 +75,7 @@ def answers(sent: str, rng: np.random.Generator) -> Iterator[str]:
     yield "".join(f"[x](https://e.example/{w}) {w}\n" for w in picked)
     yield "\n".join(f"{w}. {w}) {w}" for w in picked)
     yield from translations(sent)
+    yield from joined(sent)
     for run in sent.split():
         parts = run.strip(".,;").split("/")
         if len(parts) == 3 and all(p.isascii() and p.isdigit() for p in parts):
@@ -85,6 +91,15 @@ def answers(sent: str, rng: np.random.Generator) -> Iterator[str]:
         if digits.replace(".", "").isdigit() and digits.isascii():
             whole, comma = digits.partition(".")[0], digits.replace(".", ",")
             yield f"{digits} and {whole} and {int(whole):,} and {comma}"
+
+
+def joined(sent: str) -> Iterator[str]:
+    """Write the runs of a hidden text that a sign joins, in and around other signs."""
+    for run in sent.split():
+        whole = run.rstrip(".,")
+        if any(sign in whole for sign in ("@", ".", ":")) and not whole[0].isdigit():
+            yield f"{whole} ({whole}), {whole.upper()}! **{whole}** {whole}/x x.{whole}"
+            yield f"[x]({whole}) ![]({whole}) <a href={whole}> https://e.example/{whole}"
 
 
 def translations(sent: str) -> Iterator[str]:
@@ -103,14 +118,16 @@ def conversations() -> Iterator[dict[str, Any]]:
     """Yield each conversation: texts and hidden ones, answers and restored ones."""
     rng = np.random.default_rng(31)
     every = texts()
-    for number in range(COUNT):
+    for number in range(COUNT + JOINED_COUNT):
         policy = POLICIES[number % len(POLICIES)]
         key = bytes(rng.integers(0, 256, size=32, dtype=np.uint8))
         c = Conversation(policy, public=[PUBLIC])
         words = tokenize([PUBLIC]).words()
         c._surrogates = Surrogates(c.policy, key, public=words)
-        said = every[number::COUNT][:TURNS]
-        said += [PROMPTS[number % len(PROMPTS)], PROMPTS[(number + 2) % len(PROMPTS)]]
+        said = [JOINED]
+        if number < COUNT:
+            said = every[number::COUNT][:TURNS]
+            said += [PROMPTS[(number + i) % len(PROMPTS)] for i in (0, 2)]
         sent = [c.hide(text) for text in said]
         given = [answer for text in sent for answer in answers(text, rng)]
         given = [answer for answer in given if as_utf16(answer) == answer]

@@ -13,6 +13,8 @@ export interface Unit {
     readonly isRewritten: boolean;
     /** Of a weekday or month in another language: as inside a sentence or in capitals, or as at the beginning of one. */
     readonly translated: "" | "plain" | "capital";
+    /** Whether an address names no server by itself, such as a handle: it is never put into a link. */
+    readonly isText: boolean;
 }
 /** A word of an answer. Scripts without spaces separate words of other scripts. */
 export declare const WORD: RegExp;

@@ -20,6 +20,7 @@ from mondegreen.cli.services.serve import (
     ROLES,
     TLS_CERT,
     TLS_KEY,
+    open_conversations,
     public_values,
 )
 from mondegreen.errors import ConfigurationError
@@ -94,6 +95,11 @@ def proxy(
         default=10_000,
         type=click.IntRange(min=1),
     ),
+    conversation_file: File | None = option(
+        "Keep conversations in this file too, so that a restart does not forget them. "
+        "They are encrypted under the key of --key-file or --key-env.",
+        "--conversations",
+    ),
     roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
     public: File | None = PUBLIC,
     models: tuple[str, ...] = option(
@@ -101,9 +107,21 @@ def proxy(
         "it passes unchanged]",
         "--model NAME",
     ),
+    stores: tuple[str, ...] = option(
+        "Vector store that clients may search, by its PUBLIC id. The search gets a "
+        "release of the question. Results are sorted here, by the true question. "
+        "Repeatable.",
+        "--vector-store ID",
+    ),
+    fetch: int = option(
+        "Results that each search of a vector store fetches, whatever clients ask for.",
+        default=50,
+        type=click.IntRange(1, 1000),
+    ),
     key_file: File | None = option(
-        "Key file of the noise: conversations repeat their releases after a restart.  "
-        "[default: a new secret key at each start]"
+        "Key file of the noise: conversations repeat their releases after a restart. "
+        "With --conversations, the key of that file instead.  [default: a new secret "
+        "key at each start]"
     ),
     key_env: str | None = option(
         "Environment variable with the key, as 64 hex digits, instead of --key-file.",
@@ -182,6 +200,7 @@ def proxy(
     """  # noqa: D301
     from mondegreen.cli.render import say
     from mondegreen.integrations.detectors import choose_detector
+    from mondegreen.prompts.store_search import StoreSearch
     from mondegreen.serve.addresses import list_allowed_hosts as hosts_with
     from mondegreen.serve.audit_log import AuditLog, log_request
     from mondegreen.serve.banner import banner
@@ -211,7 +230,9 @@ def proxy(
     # Who calls needs a key of the upstream.
     warning = listen.check_exposure(has_keys=True, allowed=allow_exposed)
     keys = key_file, key_env
-    restore = _find_restoring(settings, epsilon, restore, fresh, *keys)
+    restore = _find_restoring(
+        settings, epsilon, restore, fresh, conversation_file, *keys
+    )
     if not restore and (in_links or in_tools):
         raise ConfigurationError(
             "--restore-in-links and --restore-in-tools need --restore"
@@ -222,6 +243,7 @@ def proxy(
         "public_roles": public_roles,
         "public": passed,
         "models": models,
+        "search": StoreSearch(frozenset(stores), fetch) if stores else None,
     }
     settings = replace(settings, epsilon=epsilon)
     policy = _describe_policy(settings, restore)
@@ -251,17 +273,30 @@ def proxy(
         audit_log=audit_log,
         detector=None if detector is None else detector.name,
         minutes=conversation_ttl / 60,
+        conversation_file=conversation_file,
     )
     for line in () if quiet else lines:
         say(line)
     if isinstance(stated := guard.guarantee, tuple):
         for line in stated if verbose else ():
             say(line)
-    proxied = ProxySettings(
-        guard, where, limits, hosts, conversation_ttl, conversations, log, shown, page
-    )
     announce = say if quiet else functools.partial(_announce, say, has_page)
-    with log_request(log, guard.digest):
+    with (
+        open_conversations(conversation_file, guard, *keys) as file,
+        log_request(log, guard.digest),
+    ):
+        proxied = ProxySettings(
+            guard,
+            where,
+            limits,
+            hosts,
+            conversation_ttl,
+            conversations,
+            file,
+            log,
+            shown,
+            page,
+        )
         run(functools.partial(create_proxy, proxied), listen, announce)
 
 
@@ -279,11 +314,17 @@ def _find_restoring(
     epsilon: float | None,
     restore: bool,
     fresh: bool,
+    conversation_file: str | None,
     *keys: str | None,
 ) -> bool:
     """Whether answers are restored: asked for, or nothing asks for noise."""
     if fresh and any(keys):
         raise ConfigurationError("a key and --fresh cannot be combined")
+    if conversation_file is not None:
+        if epsilon is not None and not restore:
+            raise ConfigurationError("--conversations needs --restore")
+        _refuse_noise(fresh)
+        return True
     if restore:
         _refuse_noise(fresh, *keys)
         return True
@@ -393,5 +434,6 @@ def _refuse_noise(fresh: bool, *keys: str | None) -> None:
     if fresh or any(keys):
         raise ConfigurationError(
             "--restore draws a key for each conversation: leave out --fresh, "
-            "--key-file and --key-env"
+            "--key-file and --key-env. A key is for --conversations, the file that "
+            "keeps them"
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
@@ -16,6 +18,7 @@ from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
     from mondegreen.integrations.detectors import NamedDetector
+    from mondegreen.prompts.conversation_file import ConversationFile
     from mondegreen.prompts.conversation_guard import ConversationGuard
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.scores.preview import Preview
@@ -102,6 +105,12 @@ def serve(
         default=256,
     ),
     per_address: int = PER_ADDRESS,
+    conversation_file: File | None = option(
+        "Keep conversations in this file too, so that a restart does not forget them. "
+        "They are encrypted under the key of --key-file or --key-env, which is the key "
+        "of the noise too.",
+        "--conversations",
+    ),
     guardrail: bool = option(
         "Also serve LiteLLM, at /beta/litellm_basic_guardrail_api: privatize or block "
         "its requests to language models."
@@ -168,8 +177,6 @@ def serve(
     elif public or roles:
         raise ConfigurationError("--public and --public-role need --guardrail")
     talks = _build_conversations(settings, detector) if workers == 1 else None
-    service = ServiceSettings(privatizer, keys, limits, guard, talks)
-    app: Any = functools.partial(create_app, service)
     preview = privatizer.preview()
     show_promise(privatizer.guarantee, preview, quiet=quiet, verbose=verbose)
     _show_guard(guard, preview, quiet=quiet, verbose=verbose)
@@ -190,7 +197,10 @@ def serve(
     notes = [] if quiet or talks else [_NO_CONVERSATIONS]
     for each in filter(None, [*warnings, *notes]):
         click.echo(each, err=True)
-    run(app, listen, say)
+    with open_conversations(conversation_file, talks, key_file, key_env) as file:
+        service = ServiceSettings(privatizer, keys, limits, guard, talks, file)
+        app: Any = functools.partial(create_app, service)
+        run(app, listen, say)
     if not quiet:
         say("Stopped. All requests were answered.")
 
@@ -202,6 +212,33 @@ def _build_conversations(
     from mondegreen.prompts.conversation_guard import ConversationGuard
 
     return ConversationGuard(settings_of_policy(settings), detector=detector)
+
+
+@contextlib.contextmanager
+def open_conversations(
+    path: str | None,
+    guard: ConversationGuard | PromptGuard | None,
+    *keys: str | None,
+) -> Iterator[ConversationFile | None]:
+    """Open the file of conversations that a path names, and close it at the end."""
+    from mondegreen.prompts.conversation_file import ConversationFile
+    from mondegreen.prompts.conversation_guard import ConversationGuard
+
+    if path is None:
+        yield None
+        return
+    if not isinstance(guard, ConversationGuard):
+        raise ConfigurationError(
+            "--conversations needs --workers 1: one process keeps the file"
+        )
+    noise = options.build_keyed_noise(*keys)
+    if noise is None:
+        raise ConfigurationError(
+            "--conversations needs --key-file or --key-env: the file is encrypted "
+            "under that key"
+        )
+    with contextlib.closing(ConversationFile(path, noise, guard)) as file:
+        yield file
 
 
 def _show_guard(

@@ -162,6 +162,7 @@ class _Page:
 
         def work() -> list[list[Any]]:
             hidden = conversation.hide_words(text)
+            self._conversations.keep(opened)
             beliefs = self._settings.find_beliefs(conversation.policy, hidden)
             return _list_pieces(conversation.policy, hidden, beliefs)
 

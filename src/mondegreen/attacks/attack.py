@@ -93,6 +93,41 @@ class Attack:
         return values | details
 
 
+def count_rows(
+    name: str,
+    adversary: str,
+    count: float | None,
+    rows: int,
+    details: Mapping[str, Any] | None = None,
+) -> Attack:
+    """State how many rows of one release an attack found.
+
+    Parameters
+    ----------
+    name, adversary : str
+        As of :class:`Attack`.
+    count : float or None, in rows
+        It is counted and not estimated, so the interval has no width.
+    rows : int
+        How many rows were looked at.
+    details : mapping, optional
+        As of :class:`Attack`.
+
+    Returns
+    -------
+    Attack
+        In the unit ``rows``, without a chance level.
+
+    Examples
+    --------
+    >>> found = count_rows("unchanged_rows", "counts rows", 2.0, 40)
+    >>> found.low, found.high, found.unit
+    (2.0, 2.0, 'rows')
+    """
+    details = details or {}
+    return Attack(name, adversary, count, count, count, None, rows, "rows", details)
+
+
 def by_texts(hits: Floats, words: Floats | Weights) -> Ends:
     """Bound a share of words, 95 %, where the words of one text are correlated.
 

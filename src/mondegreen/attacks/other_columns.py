@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, final
 
-from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.attack import Attack, count_rows
 
 _MOST: Final = 0.8
 _SHORTEST: Final = 3
@@ -87,15 +87,11 @@ class OtherColumns:
             if count or self._originals[name]
         }
         value = float(max(self._originals.values(), default=0))
-        return Attack(
+        return count_rows(
             "other_columns",
             "looks for the originals in the other columns of the release",
             value,
-            value,
-            value,
-            None,
             self.rows,
-            "rows",
             {"columns": found},
         )
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, final
 import numpy as np
 
 from mondegreen.arrays import Floats, Ids, Weights
-from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.attack import Attack, count_rows
 from mondegreen.attacks.outputs import has_closed_law, pass_over
 from mondegreen.attacks.unchanged import LISTED, Marks, UnchangedRows, is_chance
 from mondegreen.mechanisms.base import State
@@ -184,17 +184,12 @@ class AbstractPrintedRows(ABC):
         -------
         Attack
         """
-        value = float(self.unpaired)
-        return Attack(
+        return count_rows(
             "unpaired_rows",
             "counts rows with another number of words than their original, which "
             "attacks on words leave out",
-            value,
-            value,
-            value,
-            None,
+            float(self.unpaired),
             self.rows,
-            "rows",
         )
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Weights
-from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.attack import Attack, count_rows
 
 LISTED: Final = 20
 """Rows that are listed by number, at most."""
@@ -142,16 +142,12 @@ class UnchangedRows:
                 else "no row has hidden words"
             )
         rows = sorted(-minus for b, minus in self._rarest if b >= first)
-        return Attack(
+        return count_rows(
             "unchanged_rows",
             "counts rows whose hidden words are all unchanged, where chance does not "
             f"explain it{why}",
             value,
-            value,
-            value,
-            None,
             self.count,
-            "rows",
             {
                 "found": int(found[0]),
                 "expected": float(expected[0]) if self._is_known else None,

@@ -19,7 +19,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats
 from mondegreen.attacks.any_tool.rows import Row
-from mondegreen.attacks.attack import Attack, by_texts
+from mondegreen.attacks.attack import Attack, by_texts, count_rows
 
 _ORIGINALS: Final = 2000
 _MOST, _FEW, _LEAST = 0.6, 0.5, 5
@@ -110,15 +110,11 @@ class DisplacedRows:
             is_other = alike[best] >= max(_MOST, 2 * own) and common[best] >= _LEAST
             found += [row.number] if is_other else []
         value = float(len(found)) if self.texts else None
-        return Attack(
+        return count_rows(
             "displaced_rows",
             "looks for releases that belong to the original of another row",
             value,
-            value,
-            value,
-            None,
             self._seen,
-            "rows",
             {"rows": found[:_LISTED]},
         )
 

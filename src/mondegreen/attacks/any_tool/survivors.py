@@ -17,7 +17,7 @@ from mondegreen.attacks.any_tool.rows import (
     STANDS,
     Row,
 )
-from mondegreen.attacks.attack import Attack, by_texts, wilson
+from mondegreen.attacks.attack import Attack, by_texts, count_rows, wilson
 from mondegreen.scores.interval import Ends
 
 RISKIEST: Final = 20
@@ -161,15 +161,11 @@ class UnchangedRows:
         row leaves the row unchanged; many units in one row were never looked at.
         """
         value = float(self._count) if self._with_units else None
-        return Attack(
+        return count_rows(
             "unchanged_rows",
             f"counts rows that show all of their {self.unit} and 80 % of all words",
             value,
-            value,
-            value,
-            None,
             self._with_units,
-            "rows",
             {
                 "share": self._count / self._with_units if self._with_units else None,
                 "rows": [

@@ -18,6 +18,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -147,7 +148,9 @@ SHAPED = re.compile("[0-9]+|[a-z]|[0-9]{1,3}(st|nd|rd|th)|[0-9]{1,2}(am|pm)|[0-9
 CAPITALS = frozenset(
     "mr mrs ms dr sir madam dear hi hello hey thanks regards sincerely prof jr sr team "
     "internet web wifi javascript python excel avenue boulevard ceo cfo cto vp hr "
-    "patient sgt reuters afp ap prime minister windows ssn dob vat iban pin".split()
+    "patient sgt reuters afp ap prime minister windows ssn dob vat iban pin "
+    "email phone address notes please suite setup mobile fax website username password "
+    "subject regarding attached invoice".split()
 )
 """Ordinary words with a capital in offices, of which public text has little."""
 
@@ -166,8 +169,8 @@ TIMES = {
     "apr": "f",
     "sat": "e",
     "sun": "e",
-    "spring": "q",
-    "fall": "q",
+    "spring": "k",
+    "fall": "k",
 }
 """Forms of ordinary words that are times where they have a capital."""
 
@@ -620,7 +623,8 @@ class Sections:
             if is_name and not is_closed and word not in ORDINARY_FIRST:
                 self.starts.append(word)
             return
-        if name and word not in MOSTLY_CAPITALS:  # a code of a state
+        is_other = word in MOSTLY_CAPITALS or word in chain.from_iterable(UPPER.values())
+        if name and not is_other:  # a code of a state
             self.upper[f"{name} t"].append(word)
         is_cased = material.is_cased(word) and not material.is_surname(word)
         if name or is_cased or is_closed or word in CAPITALS:

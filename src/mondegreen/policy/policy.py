@@ -105,7 +105,7 @@ _CLOSED: Final[Mapping[Kind, str]] = {
     ("time", "e"): "short weekday",
     ("time", "h"): "month",
     ("time", "f"): "short month",
-    ("time", "q"): "season",
+    ("time", "k"): "season",
 }
 """Number words and times that are formats, as digits are: their few words are all."""
 
@@ -116,7 +116,9 @@ _PARTS: Final[Mapping[str, str]] = {
     "c": "care",
     "t": "treatment",
     "l": "law",
+    "w": "weapon",
     "o": "person",
+    "h": "thing",
 }
 """Parts of a class: the second letter of a form. ``sc`` is singular, of care."""
 

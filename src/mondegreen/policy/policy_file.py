@@ -28,11 +28,11 @@ from mondegreen.text.tokenizer import canonical, tokenize
 LARGEST: Final = 32 << 20
 """Bytes of the largest policy file that is read."""
 
-FORMS: Final = frozenset("spbzdgjramntuvlxoiwyehfq")
+FORMS: Final = frozenset("spbzdgjramntuvlxoiwyehfk")
 """Grammatical forms of lists: singular, plural, verb, and so on; of number words and of
 times."""
 
-PARTS: Final = frozenset("ctlo")
+PARTS: Final = frozenset("ctlwoh")
 """Parts of a class, behind its form."""
 
 FEWEST: Final = 20

@@ -536,11 +536,7 @@ def _pool(kind: str, form: str) -> list[Kind]:
 def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[str]]:
     """Merge lists that are too short: first of similar classes, then of one form."""
     # Each step moves whole lists, so each word stays in exactly one group.
-    found = dict(lists)
-    for key in sorted(found):
-        whole = (key[0], key[1][:1])
-        if whole != key and whole in found and len(found[key]) < _ENOUGH * least:
-            found[whole] = found[whole] + found.pop(key)
+    found = _join_parts(lists, least)
     for pool in _SIMILAR:
         for form in sorted({form for kind, form in found if kind in pool}):
             _merge_into_one(found, [(kind, form) for kind in pool], least)
@@ -554,6 +550,16 @@ def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[st
     for key in sorted(found):
         if len(found[key]) < min(least, _FEWEST):
             _merge_anywhere(found, key)
+    return found
+
+
+def _join_parts(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[str]]:
+    """Put a part of a class that is too small into the list of the whole class."""
+    found = dict(lists)
+    for key, words in sorted(lists.items()):
+        whole = (key[0], key[1][:1])
+        if whole != key and len(words) < _ENOUGH * least:
+            found[whole] = found.get(whole, []) + found.pop(key)
     return found
 
 

@@ -18,7 +18,6 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -623,8 +622,8 @@ class Sections:
             if is_name and not is_closed and word not in ORDINARY_FIRST:
                 self.starts.append(word)
             return
-        is_other = word in MOSTLY_CAPITALS or word in chain.from_iterable(UPPER.values())
-        if name and not is_other:  # a code of a state
+        # "US" is a country, and others are codes of states.
+        if name and word not in (*MOSTLY_CAPITALS, *UPPER["place n"]):
             self.upper[f"{name} t"].append(word)
         is_cased = material.is_cased(word) and not material.is_surname(word)
         if name or is_cased or is_closed or word in CAPITALS:

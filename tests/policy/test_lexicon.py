@@ -16,6 +16,7 @@ from mondegreen.policy.policy import HIDE_AMONG, Policy, load_policy
 from mondegreen.privatizer.build import build_privatizer
 from mondegreen.settings import Settings
 from mondegreen.text.never_printed import never_printed
+from mondegreen.text.print_forms import public_cases
 from mondegreen.text.tokenizer import tokenize
 
 ROOT = Path(__file__).parents[2]
@@ -420,3 +421,14 @@ def test_family_hides_among_family_and_never_among_jobs(policy):
         if kind[0] == "family" and kind[1] in ("singular", "plural"):
             assert jobs.isdisjoint(words), kind
             assert len(words) >= 60, kind
+
+
+def test_reviewed_print_forms_are_those_that_are_printed():
+    """``ship_language`` applies them, so a new run keeps them."""
+    lines = (MATERIAL / "print_forms.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    assert len({word for word, *_ in rows}) == len(rows) > 100
+    for word, form, reason in rows:
+        assert form.lower() == word
+        assert public_cases().get(word, word) == form, word
+        assert reason

@@ -26,6 +26,7 @@ from mondegreen.text.tokenizer import APOSTROPHES, canonical, tokenize
 LEAST = 3
 MID_SENTENCE = 5
 CASES = Path(mg.__file__).parent / "text" / "data" / "cases.txt"
+REVIEWED = Path(__file__).parents[2] / "packaging" / "policy" / "print_forms.tsv"
 # Gaps behind which a word is written as it is inside a sentence.
 INSIDE = frozenset({" ", ", ", "-", " (", "; "})
 SOURCES = {
@@ -79,6 +80,15 @@ def cases(counts: Counter[str], known: frozenset[str]) -> list[str]:
     return lines
 
 
+def review(lines: list[str]) -> list[str]:
+    """Correct spellings by the reviewed list: word, spelling, reason."""
+    forms = dict(line.split("\t") for line in lines)
+    for row in REVIEWED.read_text(encoding="utf-8").splitlines():
+        word, spelling, _ = row.split("\t")
+        forms[word] = spelling
+    return [f"{w}\t{form}" for w, form in sorted(forms.items()) if w != form]
+
+
 def main() -> None:
     """Write both files and what it took."""
     space, start = mg.load_space(), time.perf_counter()
@@ -92,7 +102,7 @@ def main() -> None:
     save_language(model, DEFAULT, force=True)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    lines = cases(spellings(batches()), frozenset(space.words))
+    lines = review(cases(spellings(batches()), frozenset(space.words)))
     CASES.write_text("\n".join(lines) + "\n", encoding="utf-8")
     machine.save(
         "ship_language",

@@ -147,7 +147,9 @@ SHAPED = re.compile("[0-9]+|[a-z]|[0-9]{1,3}(st|nd|rd|th)|[0-9]{1,2}(am|pm)|[0-9
 CAPITALS = frozenset(
     "mr mrs ms dr sir madam dear hi hello hey thanks regards sincerely prof jr sr team "
     "internet web wifi javascript python excel avenue boulevard ceo cfo cto vp hr "
-    "patient sgt reuters afp ap prime minister windows".split()
+    "patient sgt reuters afp ap prime minister windows ssn dob vat iban pin "
+    "email phone address notes please suite setup mobile fax website username password "
+    "subject regarding attached invoice".split()
 )
 """Ordinary words with a capital in offices, of which public text has little."""
 
@@ -160,6 +162,16 @@ UPPER = {
     "health s": ["aids"],
 }
 """Ordinary words that mean something else where all their letters are capitals."""
+
+TIMES = {
+    "may": "h",
+    "apr": "f",
+    "sat": "e",
+    "sun": "e",
+    "spring": "k",
+    "fall": "k",
+}
+"""Forms of ordinary words that are times where they have a capital."""
 
 MOSTLY_CAPITALS = ("id", "ok")
 """Codes of states that are commoner as something else in capitals."""
@@ -223,7 +235,7 @@ def read_kinds() -> tuple[dict[str, Kind], set[Kind], set[str]]:
     complete, inputs = set(), set()
     text = (HERE / "kinds.txt").read_text(encoding="utf-8")
     for mark, kind, form, words in re.findall(
-        r"^([=-]?)\[(\w+) (\w)\]\n([^\[#=-]*)", text, flags=re.MULTILINE
+        r"^([=-]?)\[(\w+) (\w+)\]\n([^\[#=-]*)", text, flags=re.MULTILINE
     ):
         for word in words.split():
             found.setdefault(word, (kind, form))
@@ -522,6 +534,10 @@ class Material:
             return "first_name"
         return "organization" if word in self.organizations else None
 
+    def name_kind(self, word: str, name: str) -> Kind:
+        """Class and form of an ordinary word as a name: "May" is a month."""
+        return name, TIMES.get(word, "s") if name == "time" else "s"
+
     def kind_by_lists(self, word: str) -> Kind | None:
         """Class and form of a word that nobody has read; None: it is not listed."""
         base, form = self.dictionary.lemma(word)
@@ -588,7 +604,7 @@ class Sections:
     ordinary: list[str] = field(default_factory=list)
     cased: list[str] = field(default_factory=list)
     starts: list[str] = field(default_factory=list)
-    capitals: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    capitals: dict[Kind, list[str]] = field(default_factory=lambda: defaultdict(list))
     upper: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     shown: dict[Kind, list[str]] = field(default_factory=lambda: defaultdict(list))
     hidden: dict[Kind, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -600,13 +616,14 @@ class Sections:
         total = max(1, small + inside)
         is_closed = word in CLOSED_CLASSES
         if name and not (name == "place" and len(word) <= CODE):
-            self.capitals[name].append(word)
+            self.capitals[material.name_kind(word, name)].append(word)
             is_rare = name in ("first_name", "surname") and first < FEW
             is_name = inside >= START * total or is_rare
             if is_name and not is_closed and word not in ORDINARY_FIRST:
                 self.starts.append(word)
             return
-        if name and word not in MOSTLY_CAPITALS:  # a code of a state
+        # "US" is a country, and others are codes of states.
+        if name and word not in (*MOSTLY_CAPITALS, *UPPER["place n"]):
             self.upper[f"{name} t"].append(word)
         is_cased = material.is_cased(word) and not material.is_surname(word)
         if name or is_cased or is_closed or word in CAPITALS:
@@ -623,7 +640,7 @@ class Sections:
             has_capital = kind[0] in ("origin", "time") or not material.is_small(word)
             is_own = kind[0] in ("origin", "belief", "politics", "time")
             if name and not (is_own and has_capital):
-                self.capitals[name].append(word)  # "Willow", "Baker", "Pope"
+                self.capitals[name, "s"].append(word)  # "Willow", "Baker", "Pope"
                 small, inside, *_ = material.counts.get(word, (0, 0))
                 if inside > small:
                     self.starts.append(word)  # "Baker" is a name before it is a job
@@ -640,12 +657,13 @@ class Sections:
 
     def lines(self) -> Iterator[str]:
         """Write the sections as lines of the file."""
-        header = {"name": "english", "version": "2026.3"}
+        header = {"name": "english", "version": "2026.4"}
         yield from ("mondegreen-lexicon 1", json.dumps(header, sort_keys=True))
         yield from ("[ordinary]", " ".join(self.ordinary))
-        for title, table in (("capital", self.capitals), ("upper", self.upper)):
-            for kind, words in sorted(table.items()):
-                yield from (f"[{title} {kind}]", " ".join(words))
+        for kind, words in sorted(self.capitals.items()):
+            yield from (f"[capital {' '.join(kind)}]", " ".join(words))
+        for name, words in sorted(self.upper.items()):
+            yield from (f"[upper {name}]", " ".join(words))
         yield from ("[cased]", " ".join(self.cased))
         yield from ("[start]", " ".join(self.starts))
         ordinary = set(self.ordinary)

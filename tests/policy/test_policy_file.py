@@ -17,6 +17,7 @@ from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.policy import policy_file
 from mondegreen.policy.lexicon import SHIPPED, load_lexicon
+from mondegreen.policy.policy import Policy
 from mondegreen.policy.policy_file import (
     build_policy_file,
     read_policy_file,
@@ -253,6 +254,7 @@ def test_opening_every_class_is_refused(tmp_path):
         ("[ordinary", "no heading"),
         ("[words health s]\nflu", "no heading"),
         ("[health q]\nflu", "no heading"),
+        ("[health sq]\nflu", "no heading"),
         ("[ordinary]\nNew-York", "is not one word"),
         ("[ordinary]\nrouter\n[product]\nrouter", "'router' is in two lists"),
     ],
@@ -262,6 +264,32 @@ def test_sources_that_are_none_are_refused(text, message, tmp_path):
     source.write_text(text, "utf-8")
     with pytest.raises(SourceError, match=message):
         build_policy_file([source], name="x", version="1", base=load_lexicon())
+
+
+def test_a_source_can_name_a_part_of_a_class(tmp_path):
+    source = tmp_path / "source.txt"
+    source.write_text("[health st]\nzorblaxine", "utf-8")
+    data = build_policy_file([source], name="x", version="1", base=load_lexicon())
+    (tmp_path / "x.policy").write_bytes(data)
+    made = Policy(read_policy_file(tmp_path / "x.policy"), "x")
+    symbols = {made.symbols[word] for word in ("zorblaxine", "aspirin")}
+    assert {made.describe(symbol)[:2] for symbol in symbols} == {
+        ("health", "singular, treatment")
+    }
+
+
+def test_every_form_and_part_that_a_policy_knows_can_be_written():
+    groups = Policy(load_lexicon(), "sensitive").groups
+    forms = {group.form for group in groups}
+    assert {form[:1] for form in forms} <= policy_file.FORMS
+    parts = {form[1:] for form in forms if len(form) > 1}
+    assert parts == policy_file.PARTS
+
+
+def test_a_name_without_a_form_reads_as_a_singular(tmp_path):
+    """Files of earlier versions say no form of names."""
+    path = write(tmp_path, body(more="[capital project]\nand\n"))
+    assert read_policy_file(path).capital == {("project", "s"): ("and",)}
 
 
 def test_sources_that_are_not_utf8_are_refused(tmp_path):

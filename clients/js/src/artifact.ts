@@ -20,13 +20,17 @@ const SECTIONS = "words classes removed combining sigma decompositions compositi
 const POLICY = "rules ordinary groups rest name address hosts";
 const OF_POLICY = "known shared counts capitals upper starts first letters";
 /** Number of the rules of lookup, formats and printing that this client has. */
-const RULES = 3;
+const RULES = 4;
 const MOST = 1 << 24; // words
 const REST = "s g d r p";
-/** Forms of number words, each a format of a few words; and how few it may have. */
-const NUMBER_WORDS: ReadonlySet<string> = new Set(
-  "two to nine,ten to ninety,hundred and more,hundreds and more,ordinal,Roman".split(","),
-);
+/** Number words and times that are formats of a few words; and how few one may have. */
+const FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    "number_word",
+    "two to nine,ten to ninety,hundred and more,hundreds and more,ordinal,Roman".split(","),
+  ],
+  ["time", "weekday,weekdays,short weekday,month,short month,season".split(",")],
+]);
 const FEWEST = 5;
 /** What each mechanism adds: its public table, the law of a setting, and its sections. */
 const OWN: Readonly<Record<string, readonly [string, string, string]>> = {
@@ -290,9 +294,9 @@ function expectedOf({ mechanism, words, policy, policies }: Header): {
   return { hidesAmong, conditions, disclosed: names.join() };
 }
 
-/** Number words are formats, as digits are: they do not count for what a word hides among. */
+/** Formats, as digits are: they do not count for what a word hides among. */
 function isFormat([kind, form, size]: readonly [string, string, number]): boolean {
-  return kind === "number_word" && NUMBER_WORDS.has(form) && size >= FEWEST;
+  return !!FORMATS.get(kind)?.includes(form) && size >= FEWEST;
 }
 
 function checkSetting(setting: Setting, header: Header, law: string): void {

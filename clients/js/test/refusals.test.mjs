@@ -225,6 +225,8 @@ const POLICY_LIES = {
   "a small group": ({ policy: { groups } }) => (groups[1][2] += groups[0][2] - 5, groups[0][2] = 5),
   "a small group that calls itself a format": ({ policy: { groups } }) =>
     (groups[1][2] += groups[0][2] - 4, groups[0][2] = 4, groups[0][0] = "number_word", groups[0][1] = "Roman"),
+  "a small group that calls itself a season of illnesses": ({ policy: { groups } }) =>
+    (groups[1][2] += groups[0][2] - 5, groups[0][2] = 5, groups[0][0] = "health", groups[0][1] = "season"),
   "a group without a form": (h) => h.policy.groups[0].splice(1, 1),
   "no groups": (h) => (h.policy.groups = []),
   "groups that are no list": (h) => (h.policy.groups = {}),

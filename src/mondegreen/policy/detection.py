@@ -167,9 +167,15 @@ class DetectorLookup:
         """The symbol of a word of a type, by its own symbol."""
         classes = _CLASSES.get(kind, _OTHER)
         if classes not in self._groups:
-            self._groups[classes] = [self.policy.find_group(c, "s") for c in classes]
+            first = self.policy.find_group(classes[0], "s")
+            self._groups[classes] = [first, *self._list_groups(classes)]
         groups = self._groups[classes]
         return own if own in groups else groups[0]
+
+    def _list_groups(self, classes: Sequence[str]) -> list[int]:
+        """The symbols of all groups of some classes: of all forms."""
+        groups = enumerate(self.policy.groups, len(self.policy.ordinary))
+        return [symbol for symbol, group in groups if group.class_name in classes]
 
     def __reduce__(self) -> Any:
         raise TypeError("a detector stays in its process: use one process")

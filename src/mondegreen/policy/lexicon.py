@@ -20,16 +20,20 @@ _KEYS: Final = {
     "ordinary": 0,
     "cased": 0,
     "start": 0,
-    "capital": 1,
+    "capital": 2,
     "counted": 1,
     "upper": 2,
     "words": 2,
     "unprinted": 2,
 }
-"""Sections of a lexicon, and how many names stand behind the first one."""
+"""Sections of a lexicon, and how many names stand behind the first one.
+
+A class behind ``capital`` may lack its form, which is "s": so earlier files read."""
 
 Kind = tuple[str, str]
-"""A class of words, and a grammatical form: ``("health", "s")``."""
+"""A class of words, and a grammatical form: ``("health", "s")``.
+
+A second letter of the form is a part of the class: ``("health", "st")``, treatment."""
 
 
 @final
@@ -45,7 +49,7 @@ class Lexicon:
         SHA-256 of the file, in hex.
     ordinary : tuple of str
         Harmless words, folded, the most frequent first.
-    capital : mapping of str to tuple of str
+    capital : mapping of (class, form) to tuple of str
         Ordinary words that are names of a class where they have a capital.
     upper : mapping of (class, form) to tuple of str
         Ordinary words that are names of a class where all their letters are capitals.
@@ -65,7 +69,7 @@ class Lexicon:
     header: Mapping[str, Any]
     digest: str
     ordinary: tuple[str, ...]
-    capital: Mapping[str, tuple[str, ...]]
+    capital: Mapping[Kind, tuple[str, ...]]
     upper: Mapping[Kind, tuple[str, ...]]
     cased: frozenset[str]
     start: frozenset[str]
@@ -114,6 +118,8 @@ def parse_lexicon(data: bytes, path: str | Path) -> Lexicon:
         title, *key = lines[place].strip("[]").split(" ")
         if lines[place][:1] != "[" or len(key) > 2 or title not in _KEYS:
             raise SourceError(path, "a section must begin with [NAME]", row=place + 1)
+        if title == "capital" and len(key) == 1:
+            key.append("s")
         if len(key) != _KEYS[title]:
             problem = f"a section [{title}] names {_KEYS[title]} things beside"
             raise SourceError(path, problem, row=place + 1)

@@ -40,7 +40,10 @@ _FEWEST: Final = 20
 """Fewer words are no group, whatever their grammar."""
 
 _FEWEST_CLOSED: Final = 5
-"""Fewer number words of one form are no format: they hide among other words."""
+"""Fewer words of a format are none: they hide among other words."""
+
+_ENOUGH: Final = 0.6
+"""A part of a class stays apart if it has this share of the words that are wanted."""
 
 _BAND: Final = 5
 """Large lists of unrelated words are cut into bands of this many times HIDE_AMONG."""
@@ -68,8 +71,17 @@ _SIMILAR: Final = (
 _NAMES: Final = ("first_name", "surname", "place", "organization", "other_name")
 """Classes that are one group each, and are printed with a capital."""
 
-_SMALL: Final = ("occupation", "people", "family", "animal", "food", "home", "body")
+_SMALL: Final = (
+    *("occupation", "people", "family", "animal", "food", "home", "body"),
+    *("health", "crime", "education"),
+)
 """Classes of common words, which have no capital even where a name is spelled so."""
+
+_SMALL_ORIGINS: Final = frozenset(
+    "immigrants migrants emigrants refugees foreigners natives nationals newcomers "
+    "countrymen compatriots expatriates".split()
+)
+"""Words of the class ``origin`` that name no people, and so have no capital."""
 
 ADDRESS_PARTS: Final = frozenset(
     "com org net edu gov io co www http https html htm pdf php jpg png txt csv doc "
@@ -81,19 +93,38 @@ _FORMS: Final = {"s": "singular", "p": "plural", "b": "verb", "z": "verb, -s"} |
     "d": "past", "g": "-ing", "j": "adjective", "r": "adverb",
 }  # fmt: skip
 
-_CLOSED: Final[Mapping[str, str]] = {
-    "u": "two to nine",
-    "v": "ten to ninety",
-    "l": "hundred and more",
-    "x": "hundreds and more",
-    "o": "ordinal",
-    "i": "Roman",
+_CLOSED: Final[Mapping[Kind, str]] = {
+    ("number_word", "u"): "two to nine",
+    ("number_word", "v"): "ten to ninety",
+    ("number_word", "l"): "hundred and more",
+    ("number_word", "x"): "hundreds and more",
+    ("number_word", "o"): "ordinal",
+    ("number_word", "i"): "Roman",
+    ("time", "w"): "weekday",
+    ("time", "y"): "weekdays",
+    ("time", "e"): "short weekday",
+    ("time", "h"): "month",
+    ("time", "f"): "short month",
+    ("time", "k"): "season",
 }
-"""Forms of number words. Each is a format, as digits are: its few words are all."""
+"""Number words and times that are formats, as digits are: their few words are all."""
+
+_DATED: Final = ("w", "y", "e", "h", "f")
+"""Forms of times that are printed with a capital."""
+
+_PARTS: Final[Mapping[str, str]] = {
+    "c": "care",
+    "t": "treatment",
+    "l": "law",
+    "w": "weapon",
+    "o": "person",
+    "h": "thing",
+}
+"""Parts of a class: the second letter of a form. ``sc`` is singular, of care."""
 
 _FORM_NAMES: Final[Mapping[str, str]] = {
     **_FORMS,
-    **_CLOSED,
+    **{form: name for (_, form), name in _CLOSED.items()},
     "a": "adjective of a field",
     "m": "noun without a plural",
     "n": "country",
@@ -103,7 +134,7 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
 GRID: Final = Grid()
 """The public grid of ``--numbers near``: 1 to 1,000,000, ten cells per decade."""
 
-RULES: Final = 3
+RULES: Final = 4
 """Number of the rules of lookup, shapes and printing: a change of them is another."""
 
 _LAP: Final = re.compile("xx[0-9]+$")
@@ -237,7 +268,7 @@ class Policy:
         formats = {
             kind: words
             for kind, words in lists.items()
-            if _is_format(*kind) and len(words) >= _FEWEST_CLOSED
+            if kind in _CLOSED and len(words) >= _FEWEST_CLOSED
         }
         others = {kind: lists[kind] for kind in lists.keys() - formats.keys()}
         lists = _merge_small(others, self.hide_among) | formats
@@ -248,7 +279,7 @@ class Policy:
                 symbol = len(self.ordinary) + len(found)
                 known.update(dict.fromkeys(band, symbol))
                 self.group_of[kind] = symbol
-                found.append(Group(*kind, tuple(map(_print(kind[0]), band)), len(band)))
+                found.append(Group(*kind, tuple(map(_print(*kind), band)), len(band)))
         shown = frozenset(self.ordinary)
         for (name, form), hidden in self.lexicon.unprinted.items():
             symbol = self.find_group(name, form)
@@ -273,7 +304,8 @@ class Policy:
     def find_group(self, kind: str, form: str) -> int:
         """The symbol of the group that unknown words of a class and form belong to."""
         # Grammar before kind: a verb comes out as a verb.
-        same_form = ((kind, form), *_pool(kind, form), ("rest", form))
+        base = form[:1]  # without the part of the class
+        same_form = ((kind, form), (kind, base), *_pool(kind, base), ("rest", base))
         wanted = (*same_form, (kind, "s"), *_pool(kind, "s"))
         spare = (("rest", "s"), ("other_name", "s"), next(iter(self.group_of)))
         return next(self.group_of[k] for k in (*wanted, *spare) if k in self.group_of)
@@ -289,8 +321,7 @@ class Policy:
         }
         self.upper: dict[str, int] = {}
         tables: list[tuple[Kind, tuple[str, ...], dict[str, int]]] = [
-            ((kind, "s"), words, self.capitals)
-            for kind, words in lexicon.capital.items()
+            (kind, words, self.capitals) for kind, words in lexicon.capital.items()
         ]
         tables += [(kind, words, self.upper) for kind, words in lexicon.upper.items()]
         for kind, words, table in tables:
@@ -323,7 +354,7 @@ class Policy:
     def _hides_among(self) -> int | None:
         """Words of the smallest group of words; formats are no such groups."""
         groups = self.groups
-        sizes = [g.inputs for g in groups if not _is_format(g.class_name, g.form)]
+        sizes = [g.inputs for g in groups if (g.class_name, g.form) not in _CLOSED]
         return min(sizes, default=None)
 
     # --- which output
@@ -402,7 +433,7 @@ class Policy:
             return "ordinary", "", size
         if place < len(self.groups):
             group = self.groups[place]
-            return group.class_name, _FORM_NAMES.get(group.form, group.form), size
+            return group.class_name, _name_form(group.form), size
         return "shape", self.shapes[place - len(self.groups)].name, size
 
     def __repr__(self) -> str:
@@ -506,9 +537,10 @@ def find_form(word: str) -> str:
     return "s"
 
 
-def _is_format(kind: str, form: str) -> bool:
-    """Whether a group of number words is a format, with no other members."""
-    return kind == "number_word" and form in _CLOSED
+def _name_form(form: str) -> str:
+    """Name a form, and the part of the class that it has behind it."""
+    names = [_FORM_NAMES.get(form[:1], form), *(_PARTS[part] for part in form[1:])]
+    return ", ".join(names)
 
 
 def _pool(kind: str, form: str) -> list[Kind]:
@@ -518,7 +550,7 @@ def _pool(kind: str, form: str) -> list[Kind]:
 def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[str]]:
     """Merge lists that are too short: first of similar classes, then of one form."""
     # Each step moves whole lists, so each word stays in exactly one group.
-    found = dict(lists)
+    found = _join_parts(lists, least)
     for pool in _SIMILAR:
         for form in sorted({form for kind, form in found if kind in pool}):
             _merge_into_one(found, [(kind, form) for kind in pool], least)
@@ -532,6 +564,16 @@ def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[st
     for key in sorted(found):
         if len(found[key]) < min(least, _FEWEST):
             _merge_anywhere(found, key)
+    return found
+
+
+def _join_parts(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[str]]:
+    """Put a part of a class that is too small into the list of the whole class."""
+    found = dict(lists)
+    for key, words in sorted(lists.items()):
+        whole = (key[0], key[1][:1])
+        if whole != key and len(words) < _ENOUGH * least:
+            found[whole] = found.get(whole, []) + found.pop(key)
     return found
 
 
@@ -574,11 +616,18 @@ def _merge_into_one(found: dict[Kind, list[str]], keys: list[Kind], least: int) 
             found[target] = found[target] + found.pop(key)
 
 
-def _print(kind: str) -> Any:
+def _print(kind: str, form: str = "") -> Any:
     """How words of a class are printed: by public statistics, names with a capital."""
     cases = public_cases()
-    if kind in (*_NAMES, "origin"):
-        return lambda word: cases.get(word) or word[:1].upper() + word[1:]
+
+    def capital(word: str) -> str:
+        return cases.get(word) or word[:1].upper() + word[1:]
+
+    is_dated = kind == "time" and form in _DATED
+    if kind == "origin":
+        return lambda word: word if word in _SMALL_ORIGINS else capital(word)
+    if kind in _NAMES or is_dated:
+        return capital
     if kind in _SMALL:  # "Mason" is usual for the name, and here it is a job
         return lambda word: word if (case := cases.get(word, word)).istitle() else case
     return lambda word: cases.get(word, word)

@@ -28,8 +28,12 @@ from mondegreen.text.tokenizer import canonical, tokenize
 LARGEST: Final = 32 << 20
 """Bytes of the largest policy file that is read."""
 
-FORMS: Final = frozenset("spbzdgjramntuvlxoi")
-"""Grammatical forms of lists: singular, plural, verb, and so on; of number words."""
+FORMS: Final = frozenset("spbzdgjramntuvlxoiwyehfk")
+"""Grammatical forms of lists: singular, plural, verb, and so on; of number words and of
+times."""
+
+PARTS: Final = frozenset("ctlwoh")
+"""Parts of a class, behind its form."""
 
 FEWEST: Final = 20
 """Words that a policy needs at least: a sensitive word hides among them."""
@@ -163,7 +167,7 @@ def _marks(
     """What the base says of words with capitals, if no source names them."""
     tables: list[tuple[str, Collection[str]]] = []
     if base is not None:
-        tables += [(f"capital {kind}", w) for kind, w in base.capital.items()]
+        tables += [(f"capital {k[0]} {k[1]}", w) for k, w in base.capital.items()]
         tables += [(f"upper {k[0]} {k[1]}", w) for k, w in base.upper.items()]
         tables.append(("start", sorted(base.start)))
     for title, words in tables:
@@ -202,11 +206,16 @@ def _find_kind(path: str | Path, row: int, line: str) -> Kind | None:
     """Read a heading of a source."""
     found = _HEADING.fullmatch(line)
     name, form = (found[1], found[2] or "s") if found else ("", "")
-    if found is None or found[3] or name in _TABLES or form not in FORMS:
+    if found is None or found[3] or name in _TABLES or not _is_form(form):
         problem = f"{line!r} is no heading of a list"
         hint = "write [ordinary], or [CLASS FORM], FORM one of " + " ".join(FORMS)
         raise SourceError(path, problem, row=row, hint=hint)
     return None if name == "ordinary" else (name, form)
+
+
+def _is_form(form: str) -> bool:
+    """Whether this is a form, alone or with a part of a class behind it."""
+    return form[:1] in FORMS and (len(form) < 2 or form[1:] in PARTS)
 
 
 def _digest(header: Mapping[str, Any], body: bytes) -> str:
@@ -249,8 +258,9 @@ def _find_in_header(lexicon: Lexicon) -> Iterator[str]:
 
 
 def _find_in_kinds(lexicon: Lexicon) -> Iterator[str]:
-    for kind in (*lexicon.words, *lexicon.unprinted, *lexicon.upper):
-        if kind[1] not in FORMS:
+    tables = (lexicon.words, lexicon.unprinted, lexicon.upper, lexicon.capital)
+    for kind in chain.from_iterable(tables):
+        if not _is_form(kind[1]):
             yield f"the list {' '.join(kind)!r} needs a class and a form"
     for kind, words in lexicon.words.items():
         if not words and not lexicon.unprinted.get(kind):

@@ -20,7 +20,7 @@ const SECTIONS = "words classes removed combining sigma decompositions compositi
 const POLICY = "rules ordinary groups rest name address hosts";
 const OF_POLICY = "known shared counts capitals upper starts first letters";
 /** Number of the rules of lookup, formats and printing that this client has. */
-const RULES = 3;
+const RULES = 4;
 const MOST = 1 << 24; // words
 const REST = "s g d r p";
 /** Forms of number words, each a format of a few words; and how few it may have. */
@@ -276,7 +276,7 @@ function expectedOf({ mechanism, words, policy, policies }: Header): {
   const names = [...DISCLOSED[policies["structure"]!]!];
   if (!policy) return { hidesAmong: words, conditions: "", disclosed: names.join() };
   if (mechanism === "urr") names.unshift("ordinary words");
-  names.push("lines in title case");
+  names.push("lines in title case", "character references", "dates and times");
   names.push(policies["structure"] === "keep" ? "separators of numbers" : "removed signs");
   if (policies["same"] === "record") names.push("equal words");
   const conditions = mechanism === "urr" ? "are sensitive words of the policy" : "";

@@ -118,8 +118,8 @@ export class Conversation {
   /** Hide a text, part by part. */
   pieces(text: string): Piece[] {
     if (typeof text !== "string") throw argumentError("text", "a string");
-    const { policy, tokenizer, lookup } = this.tables;
-    const parts = tokenizer.cut(text);
+    const { policy, lookup } = this.tables;
+    const parts = lookup.cut(text);
     const formats: Format[] = [];
     const kinds: string[] = [];
     const sent = [...parts];

@@ -1,7 +1,8 @@
+import { cutText, readReferences } from "./cutting.js";
 import { Letters } from "./letters.js";
 import { Memo } from "./memo.js";
 import type { Policy } from "./policy.js";
-import { PLACES, mixedShape, numberShape } from "./shapes.js";
+import { PLACES, isWrittenDate, mixedShape, numberShape } from "./shapes.js";
 import type { Tokenizer } from "./text.js";
 import type { Parts } from "./unicode.js";
 
@@ -29,7 +30,8 @@ export function endsSentence(gap: string): boolean {
 }
 
 /** What the structure between two words decides of the symbols beside it. */
-function flagsOf(gap: string): number {
+function flagsOf(written: string): number {
+  const gap = readReferences(written);
   const signs = Array.from(gap);
   let found = endsSentence(gap) || signs.some((sign) => OPENERS.includes(sign)) ? STARTS : 0;
   if (/[\n\r]/.test(gap)) found |= ENDS_LINE;
@@ -71,6 +73,11 @@ export class PolicyLookup {
     part: Parts,
   ) {
     this.letters = new Letters(part);
+  }
+
+  /** Cut a text into words and structure. */
+  cut(text: string): string[] {
+    return cutText(text, this.tokenizer);
   }
 
   /** The symbol of each word of a text that was cut. */
@@ -131,7 +138,8 @@ export class PolicyLookup {
     if (DIGITS.test(word)) return this.shape(numberShape(word, inDate));
     const folded = this.tokenizer.folded(word);
     const known = policy.symbols.get(folded);
-    if (inAddress && (known === undefined || !policy.address.has(folded))) {
+    const isPart = inAddress && !isWrittenDate(word);
+    if (isPart && (known === undefined || !policy.address.has(folded))) {
       return this.shape("part of an address");
     }
     if (known === undefined) return this.unknown(word, folded);
@@ -157,9 +165,8 @@ export class PolicyLookup {
   /** The symbol of a token that no list has, by its shape. */
   private unknown(word: string, folded: string): number {
     const { policy, letters } = this;
-    const hasDigit = letters.hasDigit(folded);
-    if (!letters.hasLetter(folded)) return this.shape(hasDigit ? "code" : "sign");
-    if (hasDigit) return this.shape(mixedShape(folded));
+    if (letters.hasDigit(folded)) return this.shape(mixedShape(folded));
+    if (!letters.hasLetter(folded)) return this.shape("sign");
     if (folded.length < 3 && [...folded].length === 1) return this.shape("letter");
     return letters.isSmall(word) ? policy.rest(formOf(folded)) : policy.name;
   }

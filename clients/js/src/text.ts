@@ -216,7 +216,8 @@ export class Tokenizer {
     });
   }
 
-  private isLong(gap: string): boolean {
+  /** Whether a gap has more units than may pass. */
+  isLong(gap: string): boolean {
     let count = 0;
     for (let at = 0; at < gap.length && count <= this.lists.gap; count++) at += this.unit(gap, at);
     return count > this.lists.gap;

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from mondegreen.attacks.any_tool.spans import Annotation, SpanError, move_spans
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
-from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.privatizer.arrow import replace_in_batch
 from mondegreen.text.columns import is_list
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _move_one(
     if release is None or text is None:
         return [None] * len(spans)
     lookup = privatizer.lookup
-    cut = lookup.cut if isinstance(lookup, PolicyLookup) else tokenize
+    cut = tokenize if isinstance(lookup, Lookup) else lookup.cut
     (parts,) = cut([text]).parts
     moved = release.remap_parts(parts, spans)
     return [None if each is None else Annotation(*each) for each in moved]

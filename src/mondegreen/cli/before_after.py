@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mondegreen.attacks.context import ContextCertificate, Place
     from mondegreen.io.base import AbstractSource
     from mondegreen.privatizer.privatizer import Privatizer
+    from mondegreen.text.tokenizer import TokenizedBatch
 
 MOST_SHOWN: Final = 100
 """Texts that ``--show`` prints at most."""
@@ -114,7 +115,11 @@ def show_before_after(
     from rich.text import Text
 
     hidden = _find_hidden(privatizer, before)
-    pairs = list(map(_mark, before, after, hidden))
+    cut = [
+        [parts or [""] for parts in _cut(privatizer, texts).parts]
+        for texts in (before, after)
+    ]
+    pairs = list(map(_mark, *cut, hidden))
     # Not console.is_terminal: an environment variable can set that.
     if not console.file.isatty():
         for _, release in pairs:
@@ -161,9 +166,8 @@ def _find_hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool
     """Say for each word of each text whether the mechanism hides it."""
     from mondegreen.policy.lookup import PolicyLookup
     from mondegreen.text.lookup import KEEP, Lookup
-    from mondegreen.text.tokenizer import tokenize
 
-    tokens, policy = tokenize(texts), privatizer.policy
+    tokens, policy = _cut(privatizer, texts), privatizer.policy
     if policy is None:
         codes = Lookup(privatizer.space, keep=privatizer.keep).codes(tokens)
         found = [code != KEEP for code in codes.tolist()]
@@ -174,11 +178,22 @@ def _find_hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool
     return [list(itertools.islice(marks, count)) for count in tokens.counts()]
 
 
-def _mark(before: str, after: str, hidden: Sequence[bool]) -> tuple[Text, Text]:
-    """Color the hidden words of a text, and what is printed in their places."""
+def _cut(privatizer: Privatizer, texts: Sequence[str]) -> TokenizedBatch:
+    """Cut texts as the privatizer does."""
+    from mondegreen.policy.cutting import cut_texts
     from mondegreen.text.tokenizer import tokenize
 
-    originals, releases = (parts or [""] for parts in tokenize([before, after]).parts)
+    policy = privatizer.policy
+    return tokenize(texts) if policy is None else cut_texts(texts, policy.numbers)
+
+
+def _mark(
+    originals: Sequence[str], releases: Sequence[str], hidden: Sequence[bool]
+) -> tuple[Text, Text]:
+    """Color the hidden words of a text, and what is printed in their places.
+
+    Both texts are given as they were cut.
+    """
     printed = hidden
     if len(originals) != len(releases):  # the words no longer have the same places
         words = originals[1::2], releases[1::2]

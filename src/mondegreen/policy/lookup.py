@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
+from mondegreen.policy.cutting import CUT_DISCLOSED, cut_texts
 from mondegreen.policy.numbers import (
     HIDE_DISCLOSED,
     PLAIN_DISCLOSED,
     AmountLookup,
-    merge_amounts,
-    open_amounts,
 )
 from mondegreen.policy.policy import (
     ADDRESS_PARTS,
@@ -25,16 +24,18 @@ from mondegreen.policy.policy import (
     find_form,
     strip_lap,
 )
+from mondegreen.policy.references import read_references
 from mondegreen.policy.shapes import (
     PLACES,
     find_mixed_shape,
     is_pseudo_word,
+    is_written_date,
     number_shape,
 )
 from mondegreen.settings import Structure
 from mondegreen.text.lookup import IN_CLEAR, Memo
 from mondegreen.text.sentences import sentence_ends
-from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
+from mondegreen.text.tokenizer import TokenizedBatch, canonical
 from mondegreen.text.unicode import with_old_case
 
 Flags = NDArray[np.int16]
@@ -83,6 +84,8 @@ def _is_number(word: str) -> bool:
 
 def get_flags(gap: str) -> int:
     """Return what the structure between two words says about the symbols beside it."""
+    if ";" in gap:
+        gap = read_references(gap)
     is_start = sentence_ends([gap, ""])[0] or not _OPENERS.isdisjoint(gap)
     found = _STARTS * is_start | _ENDS_LINE * ("\n" in gap or "\r" in gap)
     if gap and _JOINERS.issuperset(gap):
@@ -193,19 +196,11 @@ class PolicyLookup:
         )
         numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()
         separators = HIDE_DISCLOSED if structure == "keep" else _REMOVED_SIGNS
-        return IN_CLEAR[structure] + lines + separators + numbers
+        return IN_CLEAR[structure] + lines + CUT_DISCLOSED + separators + numbers
 
     def cut(self, texts: Sequence[str | None]) -> TokenizedBatch:
-        """Cut texts into words and structure, as the policy takes its numbers.
-
-        Amounts are one word under ``near``, and a part of the structure under
-        ``plain``.
-        """
-        batch = tokenize(texts)
-        if self.policy.numbers == "hide":
-            return batch
-        change = merge_amounts if self.policy.numbers == "near" else open_amounts
-        return change(batch)
+        """Cut texts into words and structure: see :func:`cut_texts`."""
+        return cut_texts(texts, self.policy.numbers)
 
     def _make_memos(self) -> None:
         forms = ("s", *(form for _, form in UNKNOWN_FORMS))
@@ -357,7 +352,8 @@ class PolicyLookup:
             return self._shape(number_shape(word, in_date=in_date))
         folded = _fold(word)
         known = self.policy.symbols.get(folded)
-        if in_address and (known is None or folded not in ADDRESS_PARTS):
+        is_part = in_address and not is_written_date(word)
+        if is_part and (known is None or folded not in ADDRESS_PARTS):
             return self._shape("part of an address")
         if known is None:
             return self._find_unlisted(word, folded)
@@ -370,11 +366,10 @@ class PolicyLookup:
         folded = with_old_case(folded)
         if folded.isalpha():  # and so without digits, as most words are
             return self._find_unknown(word, folded)
-        has_digit = any(map(str.isdigit, folded))
-        if not any(map(str.isalpha, folded)):
-            return self._shape("code" if has_digit else "sign")
-        if has_digit:
+        if any(map(str.isdigit, folded)):
             return self._shape(find_mixed_shape(folded))
+        if not any(map(str.isalpha, folded)):
+            return self._shape("sign")
         return self._find_unknown(word, folded)
 
     def _find_unknown(self, word: str, folded: str) -> int:

@@ -103,7 +103,7 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
 GRID: Final = Grid()
 """The public grid of ``--numbers near``: 1 to 1,000,000, ten cells per decade."""
 
-RULES: Final = 3
+RULES: Final = 4
 """Number of the rules of lookup, shapes and printing: a change of them is another."""
 
 _LAP: Final = re.compile("xx[0-9]+$")

@@ -212,7 +212,7 @@ class Conversation:
         MondegreenError
             If the detector fails.
         """
-        batch = tokenize([text])
+        batch = self._lookup.cut([text])
         symbols = np.array(self._lookup.codes(batch))
         parts = batch.parts[0] or []
         sent = parts.copy()

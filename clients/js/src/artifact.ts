@@ -96,6 +96,11 @@ export interface Measured {
   readonly recovered: number | null;
   /** Under a policy: share of words that are ordinary and shown; all others are of the rest. */
   readonly shown?: number;
+  /**
+   * Under a shipped policy: the least and the largest share of sensitive words that an attacker with texts of
+   * the same domain recovered, and of how many kinds of texts; null where nobody has measured it.
+   */
+  readonly in_domain?: readonly [number, number, number] | null;
 }
 
 /** One epsilon of an artifact. */
@@ -296,7 +301,7 @@ function checkSetting(setting: Setting, header: Header, law: string): void {
   only("setting", setting, `${SETTING} ${law}`);
   const { epsilon, digest, guarantee, summary, preview } = setting;
   only("guarantee", guarantee, GUARANTEE);
-  only("preview", preview, policy ? `${PREVIEW} shown` : PREVIEW);
+  only("preview", preview, policy ? `${PREVIEW} shown in_domain` : PREVIEW);
   const { certified } = guarantee;
   const disclosed = listed(guarantee.disclosed).map((each) => String(each).split(":")[0]);
   const isPromise =
@@ -324,10 +329,18 @@ function checkSetting(setting: Setting, header: Header, law: string): void {
     (preview.near === null || within(preview.near, 0, 1)) &&
     (preview.recovered === null || within(preview.recovered, 0, 1)) &&
     (preview.shown === undefined || within(preview.shown, 0, 1)) &&
+    isInDomain(preview.in_domain) &&
     typeof preview.of === "string" &&
     typeof summary === "string";
   if (!isTold) throw artifactError("a field of a setting is not what it must be");
   checkProtection(setting, policy !== undefined);
+}
+
+/** Whether these are two shares, the smaller one first, and a count. */
+function isInDomain(found: Measured["in_domain"]): boolean {
+  if (found === undefined || found === null) return true;
+  const [least, most, kinds, ...more] = listed<number>(found);
+  return within(most, 0, 1) && within(least, 0, most) && Number.isSafeInteger(kinds) && !more.length;
 }
 
 /** Whether the metric is that of groups, in which any two words are at most 1 apart. */

@@ -257,6 +257,8 @@ const POLICY_LIES = {
   "a word that is too good for what is unchanged": (h) => (first(h).preview.unchanged = 0.51),
   "a preview without its share": (h) => delete first(h).preview.shown,
   "a share that is none": (h) => (first(h).preview.shown = 2),
+  "an attacker of another domain": (h) => (first(h).preview.in_domain = [0.5, 0.4, 3]),
+  "an attacker without a share": (h) => (first(h).preview.in_domain = [0.5]),
   "one word in two groups": (h, p) => {
     const words = new TextDecoder().decode(p.get("words")).split("\n");
     words[words.length - 1] = words[h.policy.ordinary];

@@ -20,6 +20,8 @@ const [SMALL, CAPITAL] = [1, 2] as const;
 const FIRST_WORDS = new Set("will may can new fall spring does good best".split(" "));
 /** Behind one of these a sentence begins, whatever else is there. */
 const BEGIN = /[!?！？؟\n\r]/;
+/** The only words with marks that may be ordinary, and only in small letters. */
+const ACCENTED = new Set("café cafés cliché clichés décor façade façades naïve résumé résumés".split(" "));
 const DIGITS = /^[0-9]+$/;
 const UNKNOWN = [["ing", "g"], ["ed", "d"], ["ly", "r"], ["s", "p"]] as const;
 const NOWHERE = { starts: false, inAddress: false, inDate: false };
@@ -134,7 +136,7 @@ export class PolicyLookup {
 
   /** The symbol of one token, by its own spelling and what stands around it. */
   symbolOf(word: string, { starts, inAddress, inDate }: typeof NOWHERE): number {
-    const { policy, letters } = this;
+    const { policy } = this;
     if (DIGITS.test(word)) return this.shape(numberShape(word, inDate));
     const folded = this.tokenizer.folded(word);
     const known = policy.symbols.get(folded);
@@ -142,7 +144,23 @@ export class PolicyLookup {
     if (isPart && (known === undefined || !policy.address.has(folded))) {
       return this.shape("part of an address");
     }
-    if (known === undefined) return this.unknown(word, folded);
+    if (known === undefined) return this.unmarked(word, folded) ?? this.unknown(word, folded);
+    return this.listed(word, folded, known, starts);
+  }
+
+  /** The symbol of the same word without marks; none that shows, but of a list. */
+  private unmarked(word: string, folded: string): number | undefined {
+    const plain = this.tokenizer.unmarked(folded);
+    const known = this.policy.symbols.get(plain);
+    if (known === undefined || plain.length < 2) return undefined;
+    const symbol = this.listed(word, plain, known, false);
+    const mayShow = ACCENTED.has(folded) && this.letters.isSmall(word);
+    return mayShow || symbol >= this.policy.ordinary ? symbol : undefined;
+  }
+
+  /** The symbol of a word that is known under its folded form. */
+  private listed(word: string, folded: string, known: number, starts: boolean): number {
+    const { policy, letters } = this;
     const isUpper = letters.isUpper(word);
     const isName = !(starts || isUpper) && policy.capitals.has(folded);
     if (letters.isSmall(word) || !(known < policy.ordinary || isName)) return known;

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
+from mondegreen.policy.accents import ACCENTED, without_marks
 from mondegreen.policy.cutting import CUT_DISCLOSED, cut_texts
 from mondegreen.policy.numbers import (
     HIDE_DISCLOSED,
@@ -363,6 +364,8 @@ class PolicyLookup:
         """The symbol of a number, or of a token that no list has, by its shape."""
         if _is_number(word):
             return self._shape(number_shape(word, in_date=False))
+        if (unmarked := self._find_unmarked(word, folded)) is not None:
+            return unmarked
         folded = with_old_case(folded)
         if folded.isalpha():  # and so without digits, as most words are
             return self._find_unknown(word, folded)
@@ -371,6 +374,16 @@ class PolicyLookup:
         if not any(map(str.isalpha, folded)):
             return self._shape("sign")
         return self._find_unknown(word, folded)
+
+    def _find_unmarked(self, word: str, folded: str) -> int | None:
+        """The symbol of the same word without marks; none that shows, but of a list."""
+        plain = without_marks(folded)
+        known = self.policy.symbols.get(plain)
+        if known is None or len(plain) < 2:
+            return None
+        symbol = self._find_listed(word, plain, known, starts=False)
+        may_show = folded in ACCENTED and with_old_case(word).islower()
+        return symbol if may_show or symbol >= len(self.policy.ordinary) else None
 
     def _find_unknown(self, word: str, folded: str) -> int:
         """The symbol of a word that no list has, without digits."""

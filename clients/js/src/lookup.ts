@@ -15,7 +15,7 @@ const [STARTS, JOINS, MARKS, DOT, SLASH, ENDS_LINE] = [1, 2, 4, 8, 16, 32] as co
 /** A full stop; the ending 's of the word; a sign that names stand behind ("Name: Hope"). */
 const [STOP, OWNS, SIGN] = [64, 128, 256] as const;
 const [TITLE, TITLE_WORDS] = [0.9, 4] as const;
-const [SMALL, CAPITAL] = [1, 2] as const;
+const [SMALL, CAPITAL, CAPITALS] = [1, 2, 3] as const;
 /** They begin sentences so often that no capital makes them names there. */
 const FIRST_WORDS = new Set("will may can new fall spring does good best".split(" "));
 /** Behind one of these a sentence begins, whatever else is there. */
@@ -88,10 +88,12 @@ export class PolicyLookup {
     const flags = parts.filter((_, i) => i && i % 2 === 0).map((gap) => this.flags.get(gap));
     const found = words.map((word) => this.inside.get(word));
     const cases = found.map((each) => each % 4);
-    const isTitle = inTitleCase(cases, flags);
+    const isTitle = inLinesOf(CAPITAL, cases, flags);
+    const isLoud = inLinesOf(CAPITALS, cases, flags);
+    const { policy } = this;
     const codes = words.map((word, i) => {
       const first = !i || (flags[i - 1]! & STARTS) > 0;
-      const hasCapital = cases[i] === CAPITAL;
+      const hasCapital = cases[i]! >= CAPITAL;
       const inTitle = isTitle[i]! && hasCapital;
       const code = first || inTitle ? this.start.get(word) : Math.floor(found[i]! / 4);
       const behind = i && hasCapital ? flags[i - 1]! : 0;
@@ -99,6 +101,11 @@ export class PolicyLookup {
       const sure = owns || (behind & SIGN) > 0;
       if (!(sure || inTitle || behind & STOP)) return code;
       const folded = this.tokenizer.folded(word);
+      if (isLoud[i] && cases[i] === CAPITALS && !sure) {
+        // An abbreviation such as US is a word here, as all others are.
+        const small = policy.upper.has(folded) && !policy.nameOf(folded) ? policy.symbols.get(folded)! : Infinity;
+        if (small < policy.ordinary) return small;
+      }
       return sure || !FIRST_WORDS.has(folded) ? this.likelyName(word, folded, code) : code;
     });
     const marked = flags.flatMap((flag, gap) => (flag & (MARKS | DOT | SLASH) ? [gap] : []));
@@ -191,7 +198,9 @@ export class PolicyLookup {
 
   private caseOf(word: string): number {
     const { isLetter, isCapital } = this.letters.startOf(word);
-    return isCapital ? CAPITAL : isLetter ? SMALL : 0;
+    if (!isLetter) return 0;
+    if (this.letters.isUpper(word)) return CAPITALS;
+    return isCapital ? CAPITAL : SMALL;
   }
 
   private shape(name: string): number {
@@ -199,13 +208,13 @@ export class PolicyLookup {
   }
 }
 
-/** Which words are in a line whose words mostly have capitals. */
-function inTitleCase(cases: readonly number[], flags: readonly number[]): boolean[] {
+/** Which words are in a line whose words mostly have a capital first, or no small letter. */
+function inLinesOf(least: number, cases: readonly number[], flags: readonly number[]): boolean[] {
   const found: boolean[] = [];
   let [capitals, written] = [0, 0];
   cases.forEach((each, i) => {
     if (each) written++;
-    if (each === CAPITAL) capitals++;
+    if (each >= least) capitals++;
     if (i + 1 < cases.length && !(flags[i]! & ENDS_LINE)) return;
     const isTitle = capitals >= TITLE * written && written >= TITLE_WORDS;
     while (found.length <= i) found.push(isTitle);

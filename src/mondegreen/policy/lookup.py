@@ -61,12 +61,13 @@ _REMOVED_SIGNS: Final = (
 
 _TITLE: Final = 0.9
 _TITLE_WORDS: Final = 4
-"""A line is in title case if this share of so many words or more has a capital."""
+"""A line is in title case if this share of so many words or more has a capital, and in
+capitals if this share of them has no small letter."""
 
 _FIRST_WORDS: Final = frozenset("will may can new fall spring does good best".split())
 """They begin sentences so often that no capital makes them names there."""
 
-_SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbols in a memo
+_SMALL, _CAPITAL, _CAPITALS = 1, 2, 3  # how a word is written, beside its symbols in a memo
 _CASES, _NAMED, _BITS = 3, 4, 3  # and whether the lists have it as a name
 
 
@@ -100,26 +101,31 @@ def get_flags(gap: str) -> int:
 
 
 def _find_case(word: str) -> int:
-    """Tell whether a word of several letters is small, or has a capital first."""
-    first = with_old_case(word[:1])
-    if len(word) < 2 or not first.isalpha():
+    """Tell whether a word of several letters is small, or has a capital first, or all."""
+    letters = with_old_case(word)
+    if len(word) < 2 or not letters[0].isalpha():
         return 0
-    return _CAPITAL if first.isupper() else _SMALL
+    if letters.isupper():
+        return _CAPITALS
+    return _CAPITAL if letters[0].isupper() else _SMALL
 
 
-def _in_title_case(cases: Ids, flags: Flags, begins: Weights) -> Marks:
-    """Tell which words are in a line whose words mostly have capitals."""
+def _in_lines_of(case: int, cases: Ids, flags: Flags, begins: Weights) -> Marks:
+    """Tell which words are in a line whose words mostly have capitals.
+
+    ``case`` is what they have at least: a capital first, or no small letter.
+    """
     is_first = np.zeros(len(cases) + 1, dtype=np.bool_)
     is_first[1:] = (flags & _ENDS_LINE) > 0
     is_first[begins] = True
     firsts = np.flatnonzero(is_first[:-1])
     if not len(firsts):
         return np.zeros(0, dtype=np.bool_)
-    capitals = np.add.reduceat(cases == _CAPITAL, firsts, dtype=np.int64)
+    capitals = np.add.reduceat(cases >= case, firsts, dtype=np.int64)
     written = np.add.reduceat(cases > 0, firsts, dtype=np.int64)
-    is_title = (capitals >= _TITLE * written) & (written >= _TITLE_WORDS)
+    is_such = (capitals >= _TITLE * written) & (written >= _TITLE_WORDS)
     lengths = np.diff(np.append(firsts, len(cases)))
-    return np.asarray(np.repeat(is_title, lengths))
+    return np.asarray(np.repeat(is_such, lengths))
 
 
 def _list_marked(words: list[str], flags: Flags) -> NDArray[np.intp]:
@@ -172,7 +178,7 @@ class PolicyLookup:
     it, which passes unchanged: whether it begins a sentence, whether it is a part of an
     address (a run of words joined by signs, with ``@``, ``_``, ``//`` or two full
     stops), whether a slash touches it, and whether most words of its line have
-    capitals, which is disclosed too. Never of any one other word.
+    capitals, or capitals alone, which is disclosed too. Never of any one other word.
 
     >>> from mondegreen.policy.policy import load_policy
     >>> from mondegreen.text.tokenizer import tokenize
@@ -194,6 +200,7 @@ class PolicyLookup:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""
         lines = (
             "lines in title case: which lines have a capital on most of their words",
+            "lines in capitals: which lines have no small letter in most of their words",
         )
         numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()
         separators = HIDE_DISCLOSED if structure == "keep" else _REMOVED_SIGNS
@@ -243,13 +250,13 @@ class PolicyLookup:
         low = found.astype(np.int32)
         codes, cases = low >> _BITS, low & _CASES
         flags = batch.flag_gaps(self._flags.__getitem__)
-        in_title = _in_title_case(cases, flags, batch.begins)
+        in_title = _in_lines_of(_CAPITAL, cases, flags, batch.begins)
         before = np.empty(len(words) + 1, dtype=np.int16)  # flags of the gap in front
         before[1:] = flags
         before[batch.begins] = _STARTS
         # Where a word stands says nothing of a small one, and most are small.
         places = np.flatnonzero(cases != _SMALL)
-        has_capital = cases.take(places) == _CAPITAL
+        has_capital = cases.take(places) >= _CAPITAL
         in_title = in_title.take(places) & has_capital
         before = before.take(places)
         starts = (before & _STARTS) > 0
@@ -260,6 +267,10 @@ class PolicyLookup:
         codes[first] = found.take(first) >> 32
         is_name = (likely | sure) & ((low.take(places) & _NAMED) > 0)
         self._recode_names(words, codes, places[is_name], sure[is_name])
+        if (cases == _CAPITALS).any():
+            loud = _in_lines_of(_CAPITALS, cases, flags, batch.begins)
+            loud = loud.take(places) & (cases.take(places) == _CAPITALS) & ~sure
+            self._recode_abbreviations(words, codes, places[loud])
         self._recode_joined(batch, words, codes, flags)
         if self.policy.numbers == "near":
             cells = self.policy.alphabet.cells
@@ -274,6 +285,17 @@ class PolicyLookup:
         names = np.fromiter(map(self._names.__getitem__, some), np.int32, len(places))
         is_name = (names > 0) | sure & (names < 0)
         codes[places[is_name]] = np.abs(names[is_name]) - 1
+
+    def _recode_abbreviations(
+        self, words: list[str], codes: Ids, places: NDArray[np.intp]
+    ) -> None:
+        """Look abbreviations such as US up as small words, in lines in capitals."""
+        for place in places.tolist():
+            folded = _fold(words[place])
+            if folded in self.policy.upper and folded not in self.policy.names:
+                known = self.policy.symbols[folded]
+                if known < len(self.policy.ordinary):
+                    codes[place] = known
 
     def _find_likely_name(self, word: str) -> int:
         """The symbol of a word with a capital as a name, plus 1; 0 if it is none.

@@ -71,6 +71,8 @@ def test_a_closed_list_shows_in_small_letters_alone(lookup):
         assert without_marks(word) != word
 
 
-@pytest.mark.parametrize("word", ["東京", "Мюллер", "x\u0301", "é", "zorblé", "i̇" * 300])
+@pytest.mark.parametrize(
+    "word", ["東京", "Мюллер", "x\u0301", "é", "zorblé", "i̇" * 300]
+)
 def test_other_words_are_what_they_were(word, lookup):
     assert describe(lookup, word) in ("rest", "other_name", "shape")

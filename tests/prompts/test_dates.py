@@ -124,7 +124,6 @@ def test_dates_in_json_and_after_a_restart_come_back_too():
     month, day, year = sent.rpartition(" ")[2].split("/")
     words = f'{{"born": "{calendar.month_name[int(month)]} {int(day)}, {year}"}}'
     again = mg.Conversation.from_bytes(data, key)
-    own = "12/31/1985" if month == day else "December 31, 1985"
-    assert again.restore(words, is_json=True) == f'{{"born": "{own}"}}'
+    assert again.restore(words, is_json=True) == '{"born": "December 31, 1985"}'
     other = words.replace(f", {year}", ", 1666")
     assert again.restore(other, is_json=True) == other

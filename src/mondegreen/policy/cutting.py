@@ -15,12 +15,11 @@ from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 CUT_DISCLOSED: Final = REFERENCES_DISCLOSED + DATES_DISCLOSED
 """What the cut of a policy passes besides the structure of the tokenizer."""
 
-_MAY_HAVE_DATE: Final = re.compile("[0-9][-/.:][0-9]")
+# A search for a first digit passes over most of a text at once.
+_MAY_HAVE_DATE: Final = re.compile("[0-9](?::[0-9]{2}|[-/.][0-9]{1,2}[-/.][0-9]{2})")
 
 
-def cut_texts(
-    texts: Sequence[str | None], numbers: Numbers = "hide"
-) -> TokenizedBatch:
+def cut_texts(texts: Sequence[str | None], numbers: Numbers = "hide") -> TokenizedBatch:
     """Cut texts into words, which are private, and structure, which is not.
 
     They are the words of the tokenizer, but that a date or a time is one word, and that
@@ -37,8 +36,8 @@ def cut_texts(
         if text and found and (parts := _change(text, found)) is not found
     }
     if changed:
-        parts = (changed.get(place, each) for place, each in enumerate(batch.parts))
-        batch = TokenizedBatch(list(parts))
+        every = (changed.get(place, each) for place, each in enumerate(batch.parts))
+        batch = TokenizedBatch(list(every))
     if numbers == "hide":
         return batch
     return merge_amounts(batch) if numbers == "near" else open_amounts(batch)

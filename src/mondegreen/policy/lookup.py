@@ -67,7 +67,11 @@ capitals if this share of them has no small letter."""
 _FIRST_WORDS: Final = frozenset("will may can new fall spring does good best".split())
 """They begin sentences so often that no capital makes them names there."""
 
-_SMALL, _CAPITAL, _CAPITALS = 1, 2, 3  # how a word is written, beside its symbols in a memo
+_SMALL, _CAPITAL, _CAPITALS = (
+    1,
+    2,
+    3,
+)  # how a word is written, beside its symbols in a memo
 _CASES, _NAMED, _BITS = 3, 4, 3  # and whether the lists have it as a name
 
 
@@ -101,7 +105,7 @@ def get_flags(gap: str) -> int:
 
 
 def _find_case(word: str) -> int:
-    """Tell whether a word of several letters is small, or has a capital first, or all."""
+    """Tell whether a word of several letters is small, or has a capital first, or only."""
     letters = with_old_case(word)
     if len(word) < 2 or not letters[0].isalpha():
         return 0
@@ -200,7 +204,7 @@ class PolicyLookup:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""
         lines = (
             "lines in title case: which lines have a capital on most of their words",
-            "lines in capitals: which lines have no small letter in most of their words",
+            "lines in capitals: which lines have capitals alone in most of their words",
         )
         numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()
         separators = HIDE_DISCLOSED if structure == "keep" else _REMOVED_SIGNS

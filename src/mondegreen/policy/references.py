@@ -44,6 +44,8 @@ def read_references(gap: str) -> str:
     >>> read_references(" &quot;"), read_references(" #39;s ")
     (' "', "'s ")
     """
+    if ";" not in gap:
+        return gap
     read = _READ.sub(lambda found: REFERENCES[found[1].lower()], gap)
     is_apart = read != gap and _OWNS.match(read) and read[2:3] in _S
     return read[1:] if is_apart else read
@@ -56,21 +58,25 @@ def open_references(parts: list[str]) -> list[str]:
     >>> open_references(tokenize(["AT&amp;T #39;s plan"]).parts[0])
     ['', 'AT', '&amp;', 'T', ' #39;s ', 'plan', '']
     """
-    opened = parts[:1]
-    i = 1
-    while i < len(parts):
+    opened, done = parts[:1], 1
+    for i in range(1, len(parts), 2):
+        # Most words are none, and this loop sees them all.
+        if parts[i + 1][:1] != ";" or i < done:
+            continue
+        opened += parts[done:i]
         word, behind = parts[i : i + 2]
+        done = i + 2
         gap = opened[-1] + word + behind
-        i += 2
         if not _is_reference(opened[-1], word, behind) or _is_too_long(gap):
             opened += [word, behind]
             continue
         opened[-1] = gap
-        if len(opened) > 1 and _OWNS.fullmatch(read_references(gap)):
-            whole = "".join((gap, *parts[i : i + 2]))
-            if i < len(parts) and parts[i] in _S and not _is_too_long(whole):
+        if len(opened) > 1 and done < len(parts) and parts[done] in _S:
+            whole = gap + parts[done] + parts[done + 1]
+            if _OWNS.fullmatch(read_references(gap)) and not _is_too_long(whole):
                 opened[-1] = whole
-                i += 2
+                done += 2
+    opened += parts[done:]
     return opened if len(opened) < len(parts) else parts
 
 
@@ -85,4 +91,5 @@ def _is_reference(before: str, word: str, behind: str) -> bool:
 
 def _is_too_long(gap: str) -> bool:
     """Whether a gap has more units than may pass; a reference is one."""
-    return is_long(_READ.sub(";", gap))
+    short = _READ.sub(";", gap)
+    return len(short) > GAP and is_long(short)

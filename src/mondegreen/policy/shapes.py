@@ -126,8 +126,9 @@ def _list_written() -> Iterator[tuple[str, Shape]]:
     for sign in "-/.":
         s = re.escape(sign)
         day = _YEAR_PART, _two(1, 12), _two(1, 28)
-        yield f"[0-9]{{4}}{s}[0-9]{{2}}{s}[0-9]{{2}}", _written(
-            f"date {sign.join(('2024', '05', '12'))}", sign, *day
+        yield (
+            f"[0-9]{{4}}{s}[0-9]{{2}}{s}[0-9]{{2}}",
+            _written(f"date {sign.join(('2024', '05', '12'))}", sign, *day),
         )
     for forms, digits, days in (
         (_PADDED, "[0-9]{{2}}{0}[0-9]{{2}}", ("05", "12")),
@@ -138,19 +139,23 @@ def _list_written() -> Iterator[tuple[str, Shape]]:
                 continue  # a code, more often than a date
             s = re.escape(sign)
             part = _YEAR_PART if year == "2024" else _two(0, 99)
-            yield f"{digits.format(s)}{s}[0-9]{{{len(year)}}}", _written(
-                f"date {sign.join((*days, year))}", sign, _days(forms, sign), part
+            yield (
+                f"{digits.format(s)}{s}[0-9]{{{len(year)}}}",
+                _written(
+                    f"date {sign.join((*days, year))}", sign, _days(forms, sign), part
+                ),
             )
     for example, hour in (("10:30", _two(0, 23)), ("9:30", _HOUR)):
         pattern = f"[0-9]{{{len(example) - 3}}}:[0-9]{{2}}"
         yield pattern, _written(f"clock {example}", ":", hour, minute)
-        yield f"{pattern}:[0-9]{{2}}", _written(
-            f"clock {example}:15", ":", hour, minute, minute
+        yield (
+            f"{pattern}:[0-9]{{2}}",
+            _written(f"clock {example}:15", ":", hour, minute, minute),
         )
     yield "[0-9]{1,2}:[0-9]{2}[aApP][mM]", Shape("clock 10:30pm", 1440, _half_day)
 
 
-WRITTEN_DATES: Final = tuple((pattern, shape.name) for pattern, shape in _list_written())
+WRITTEN_DATES: Final = tuple((each, shape.name) for each, shape in _list_written())
 """Patterns of dates and times, and the names of their formats; the first one counts."""
 
 is_written_date = re.compile("|".join(each for each, _ in WRITTEN_DATES)).fullmatch

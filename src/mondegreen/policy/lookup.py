@@ -105,7 +105,7 @@ def get_flags(gap: str) -> int:
 
 
 def _find_case(word: str) -> int:
-    """Tell whether a word of several letters is small, or has a capital first, or only."""
+    """Tell whether a word of several letters is small, or has one capital or all."""
     letters = with_old_case(word)
     if len(word) < 2 or not letters[0].isalpha():
         return 0

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from mondegreen.attacks.context import ContextCertificate, Place
     from mondegreen.io.base import AbstractSource
     from mondegreen.privatizer.privatizer import Privatizer
-    from mondegreen.text.tokenizer import TokenizedBatch
 
 MOST_SHOWN: Final = 100
 """Texts that ``--show`` prints at most."""
@@ -116,7 +115,7 @@ def show_before_after(
 
     hidden = _find_hidden(privatizer, before)
     cut = [
-        [parts or [""] for parts in _cut(privatizer, texts).parts]
+        [parts or [""] for parts in privatizer.lookup.cut(texts).parts]
         for texts in (before, after)
     ]
     pairs = list(map(_mark, *cut, hidden))
@@ -167,7 +166,7 @@ def _find_hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool
     from mondegreen.policy.lookup import PolicyLookup
     from mondegreen.text.lookup import KEEP, Lookup
 
-    tokens, policy = _cut(privatizer, texts), privatizer.policy
+    tokens, policy = privatizer.lookup.cut(texts), privatizer.policy
     if policy is None:
         codes = Lookup(privatizer.space, keep=privatizer.keep).codes(tokens)
         found = [code != KEEP for code in codes.tolist()]
@@ -176,15 +175,6 @@ def _find_hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool
         found = [policy.describe(symbol)[0] != "ordinary" for symbol in symbols]
     marks = iter(found)
     return [list(itertools.islice(marks, count)) for count in tokens.counts()]
-
-
-def _cut(privatizer: Privatizer, texts: Sequence[str]) -> TokenizedBatch:
-    """Cut texts as the privatizer does."""
-    from mondegreen.policy.cutting import cut_texts
-    from mondegreen.text.tokenizer import tokenize
-
-    policy = privatizer.policy
-    return tokenize(texts) if policy is None else cut_texts(texts, policy.numbers)
 
 
 def _mark(

@@ -233,8 +233,7 @@ def draw(
 
     It fails if a word got no noise, or the mechanism drew what is no word.
     """
-    cut = tokenize if isinstance(lookup, Lookup) else lookup.cut
-    tokens = cut(batch.texts)
+    tokens = lookup.cut(batch.texts)
     codes = lookup.codes(tokens)
     ends = np.cumsum([0, *tokens.counts()])
     # No printer takes this code: whatever is left of it stops the batch.

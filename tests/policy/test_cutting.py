@@ -233,6 +233,19 @@ def test_the_s_of_a_reference_is_an_ending_behind_a_word_alone():
     assert cut_texts(["a #39; s it"]).words() == ["a", "s", "it"]
 
 
+def test_other_endings_of_a_reference_are_words_as_the_tokenizer_has_them(lookup):
+    texts = {
+        "I don&#39;t, we #39;ll": "I don't, we'll",
+        "they&#8217;RE; I&apos;d": "they're; I'd",
+        "DON#39;T you&#x2019;ve": "don't you've",
+    }
+    for text, plain in texts.items():
+        cut = lookup.cut([text])
+        assert "".join(cut.parts[0]) == text
+        assert lookup.codes(cut).tolist() == lookup.codes(lookup.cut([plain])).tolist()
+    assert cut_texts(["at&#39;t #39;t n&#39;t"]).words() == ["at", "t", "t", "n", "t"]
+
+
 def test_no_more_passes_between_two_words_than_elsewhere():
     text = f"a {'&amp;' * 50}b"
     (parts,) = cut_texts([text]).parts

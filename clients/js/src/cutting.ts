@@ -16,6 +16,7 @@ const longestFirst = (one: string, other: string): number => other.length - one.
 const READ = new RegExp(`&?#?(${[...REFERENCES.keys()].sort(longestFirst).join("|")});`, "gi");
 const OWNS = /^ ?['’]$/;
 const S = /^[sS]$/;
+const ENDING = /^(?:[sStTdDmM]|[lL][lL]|[rR][eE]|[vV][eE])$/;
 
 const either = (isDashed: boolean): string =>
   WRITTEN_DATES.filter(([, name]) => name.includes("-") === isDashed)
@@ -42,6 +43,11 @@ export function readReferences(gap: string): string {
   return read !== gap && /^ ['’][sS]/.test(read) ? read.slice(1) : read;
 }
 
+/** Read a word that may be an ending with its reference. */
+export function readEnding(word: string): string {
+  return word.includes(";") ? readReferences(word).replaceAll(" ", "") : word;
+}
+
 /** Make structure of the references in a text that was cut, and of their 's. */
 function openReferences(parts: readonly string[], tokenizer: Tokenizer): string[] {
   const isLong = (gap: string): boolean => tokenizer.isLong(gap.replace(READ, ";"));
@@ -55,14 +61,25 @@ function openReferences(parts: readonly string[], tokenizer: Tokenizer): string[
       continue;
     }
     opened[opened.length - 1] = gap;
-    const whole = gap + (parts[i + 2] ?? "") + (parts[i + 3] ?? "");
-    const owns = opened.length > 1 && OWNS.test(readReferences(gap)) && S.test(parts[i + 2] ?? "");
-    if (owns && !isLong(whole)) {
-      opened[opened.length - 1] = whole;
-      i += 2;
-    }
+    const next = parts.slice(i + 2, i + 4);
+    if (opened.length > 1 && next.length && takeEnding(opened, next[0]!, next[1]!, isLong)) i += 2;
   }
   return opened;
+}
+
+/** Take the ending behind an apostrophe: 's to the structure, others as a word. */
+function takeEnding(opened: string[], word: string, behind: string, isLong: (gap: string) => boolean): boolean {
+  const [before, gap] = opened.slice(-2) as [string, string];
+  if (!ENDING.test(word) || !OWNS.test(readReferences(gap))) return false;
+  if (S.test(word)) {
+    if (isLong(gap + word + behind)) return false;
+    opened[opened.length - 1] = gap + word + behind;
+  } else if (!/^[tT]$/.test(word)) {
+    opened.splice(-1, 1, "", gap + word, behind);
+  } else if (/.[nN]$/su.test(before)) {
+    opened.splice(-2, 2, before.slice(0, -1), "", before.slice(-1) + gap + word, behind);
+  } else return false;
+  return true;
 }
 
 /** Whether a word is the name or number of a reference. */

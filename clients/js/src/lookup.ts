@@ -1,4 +1,4 @@
-import { cutText, readReferences } from "./cutting.js";
+import { cutText, readEnding, readReferences } from "./cutting.js";
 import { Letters } from "./letters.js";
 import { Memo } from "./memo.js";
 import type { Policy } from "./policy.js";
@@ -100,7 +100,7 @@ export class PolicyLookup {
       const owns = first && hasCapital && (flags[i]! & OWNS) > 0; // "Will's", not "will"
       const sure = owns || (behind & SIGN) > 0;
       if (!(sure || inTitle || behind & STOP)) return code;
-      const folded = this.tokenizer.folded(word);
+      const folded = this.tokenizer.folded(readEnding(word));
       if (isLoud[i] && cases[i] === CAPITALS && !sure) {
         // An abbreviation such as US is a word here, as all others are.
         const small = policy.upper.has(folded) && !policy.nameOf(folded) ? policy.symbols.get(folded)! : Infinity;
@@ -145,7 +145,7 @@ export class PolicyLookup {
   symbolOf(word: string, { starts, inAddress, inDate }: typeof NOWHERE): number {
     const { policy } = this;
     if (DIGITS.test(word)) return this.shape(numberShape(word, inDate));
-    const folded = this.tokenizer.folded(word);
+    const folded = this.tokenizer.folded(readEnding(word));
     const known = policy.symbols.get(folded);
     const isPart = inAddress && !isWrittenDate(word);
     if (isPart && (known === undefined || !policy.address.has(folded))) {

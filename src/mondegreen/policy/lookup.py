@@ -25,7 +25,7 @@ from mondegreen.policy.policy import (
     find_form,
     strip_lap,
 )
-from mondegreen.policy.references import read_references
+from mondegreen.policy.references import read_ending, read_references
 from mondegreen.policy.shapes import (
     PLACES,
     find_mixed_shape,
@@ -77,6 +77,7 @@ _CASES, _NAMED, _BITS = 3, 4, 3  # and whether the lists have it as a name
 
 def _fold(word: str) -> str:
     """Fold a word; an ending such as n't is a word of its own here."""
+    word = read_ending(word)
     if word.isascii():
         return word.lower()
     folded = canonical(word) if "'" not in word and "’" not in word else word

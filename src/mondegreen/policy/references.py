@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from mondegreen.text.structure import GAP, KINDS, is_long
+from mondegreen.text.tokenizer import CLITICS
 
 _SIGNS: Final = "\"$&'<>\xa0–—‘’“”…"
 REFERENCES: Final = {
@@ -36,6 +37,7 @@ _ANY: Final = "|".join(sorted(REFERENCES, key=len, reverse=True))
 _READ: Final = re.compile(f"&?#?({_ANY});", re.IGNORECASE)
 _OWNS: Final = re.compile(" ?['’]")
 _S: Final = ("s", "S")
+_ENDINGS: Final = ("s", *(ending[1:].lstrip("'") for ending in CLITICS))
 
 
 def read_references(gap: str) -> str:
@@ -51,12 +53,25 @@ def read_references(gap: str) -> str:
     return read[1:] if is_apart else read
 
 
+def read_ending(word: str) -> str:
+    """Read a word that may be an ending with its reference.
+
+    >>> read_ending("n #39;t"), read_ending("&#39;LL"), read_ending("cat")
+    ("n't", "'LL", 'cat')
+    """
+    return read_references(word).replace(" ", "") if ";" in word else word
+
+
 def open_references(parts: list[str]) -> list[str]:
     """Make structure of the references in a text that was cut, and of their ``'s``.
+
+    Another ending behind one is one word with it, as the tokenizer has ``n't``.
 
     >>> from mondegreen.text.tokenizer import tokenize
     >>> open_references(tokenize(["AT&amp;T #39;s plan"]).parts[0])
     ['', 'AT', '&amp;', 'T', ' #39;s ', 'plan', '']
+    >>> open_references(tokenize(["I don&#39;t"]).parts[0])
+    ['', 'I', ' ', 'do', '', 'n&#39;t', '']
     """
     opened, done = parts[:1], 1
     for i in range(1, len(parts), 2):
@@ -71,13 +86,31 @@ def open_references(parts: list[str]) -> list[str]:
             opened += [word, behind]
             continue
         opened[-1] = gap
-        if len(opened) > 1 and done < len(parts) and parts[done] in _S:
-            whole = gap + parts[done] + parts[done + 1]
-            if _OWNS.fullmatch(read_references(gap)) and not _is_too_long(whole):
-                opened[-1] = whole
-                done += 2
+        if len(opened) > 1 and done < len(parts) and parts[done].lower() in _ENDINGS:
+            done = _take_ending(opened, parts, done)
     opened += parts[done:]
     return opened if len(opened) < len(parts) else parts
+
+
+def _take_ending(opened: list[str], parts: list[str], i: int) -> int:
+    """Take the ending behind an apostrophe: 's to the structure, others as a word.
+
+    Returns the place of the next word in ``parts``.
+    """
+    before, gap, (word, behind) = opened[-2], opened[-1], parts[i : i + 2]
+    if not _OWNS.fullmatch(read_references(gap)):
+        return i
+    if word in _S:
+        if _is_too_long(gap + word + behind):
+            return i
+        opened[-1] = gap + word + behind
+    elif word not in ("t", "T"):
+        opened[-1:] = ["", gap + word, behind]
+    elif len(before) > 1 and before[-1] in ("n", "N"):
+        opened[-2:] = [before[:-1], "", before[-1] + gap + word, behind]
+    else:
+        return i
+    return i + 2
 
 
 def _is_reference(before: str, word: str, behind: str) -> bool:

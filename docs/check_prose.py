@@ -22,7 +22,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 GUIDE: Final = ROOT / "docs" / "guide"
 MAX_WORDS: Final = 12_000
 """Words of the ten user pages together."""
-MAX_README_WORDS: Final = 800
+MAX_README_WORDS: Final = 700
 MAX_LAW_WORDS: Final = 700
 """Words of the page for data protection officers."""
 MIN_EASE: Final = 50.0
@@ -63,6 +63,18 @@ BANNED: Final = {
     r"\bsome \d+ (?:words|bytes|lines|texts|minutes|seconds)\b": "about",
     r"\bnaught\b|\bthrice\b|\bfain\b|\bwhence\b|\bwherefore\b": "plain words",
     r"\bthat be\b|\bif need be\b|\bin order that\b": "plain words",
+    r"\b(?:one|text|words?) a line\b": "one per line",
+    r"\bon the wire\b": "compressed",
+    r"\bat home\b": "on your machine",
+    r"\b(?:every|each|all|five) doors?\b|\bat (?:any|no) door\b": (
+        "name them: command line, Python, service, ..."
+    ),
+    r"\bof one's own\b": "your own",
+    r"\bcarrier sentences?\b": "public sentences",
+    r"\btells? about (?:a|that|the) texts?\b|\btells? adds? up\b": "discloses",
+    r"\bsome (?:two|three|five|ten) (?:dozen|hundred|words)\b": "about",
+    r"\blike with like\b": "say what is comparable",
+    r"\bgo(?:es)? on (?:from there|where it was)\b": "continues",
 }
 _PATTERNS: Final = {re.compile(each, re.I | re.M): BANNED[each] for each in BANNED}
 _CASED: Final = {r"\bSome \d"}

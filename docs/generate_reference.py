@@ -24,14 +24,15 @@ sys.path.append(str(FOLDER.parents[1] / "experiments" / "src"))
 _COMMANDS: Final = """\
 # Command line
 
-Every command, as `--help` prints it. Data goes to standard output, all else to standard
-error. Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.
+This page shows what `--help` prints for each command. Commands write data to standard
+output, and everything else to standard error. Exit codes: 0 done, 1 bug, 2 usage, 3
+data, 4 privacy, 130 interrupted.
 """
 
 _MECHANISMS: Final = """\
 # Mechanisms
 
-`epsilon` is in nats per unit of the metric, so that epsilons of two metrics are in
+`epsilon` is in nats per unit of the metric, so the epsilons of two metrics have
 different units. `mondegreen mechanisms --json` prints this table for programs. Every
 mechanism has a page with its proof.
 """
@@ -39,27 +40,28 @@ mechanism has a page with its proof.
 _ADDRESSES: Final = """\
 # HTTP
 
-What `mondegreen serve` answers; see [how to run it](../how-to/run-a-service.md).
-Bodies are JSON, in UTF-8. With `--api-keys` all but `/healthz` and `/readyz` need
+This page lists the requests that `mondegreen serve` accepts ([how to run
+it](../how-to/run-a-service.md)). Request and response bodies are JSON, in UTF-8. With
+`--api-keys`, all requests except `/healthz` and `/readyz` need
 `Authorization: Bearer KEY` or `X-API-Key: KEY`.
 
 | status | |
 |---|---|
 | 200 | done |
-| 204 | done; the answer has no body (`DELETE`) |
-| 400 | the body is not JSON, or holds half of a surrogate pair |
+| 204 | done; the response has no body (`DELETE`) |
+| 400 | the body is not JSON, or has half of a surrogate pair |
 | 401 | no API key, or an unknown one |
 | 404 | unknown path; unknown or expired conversation |
 | 405 | wrong method |
 | 408 | the body did not arrive in time |
 | 413 | too many bytes or texts |
-| 415 | compressed, or not `application/json` |
+| 415 | the body is compressed, or not `application/json` |
 | 422 | wrong fields; too many words; an unknown word with `--unknown fail` |
 | 429 | too many requests for this key or address; `Retry-After` says when |
-| 500 | a bug, which the log names without its message; a detector that failed |
-| 503 | busy, or not done in time |
+| 500 | a bug, which the log names without its message; or a detector failed |
+| 503 | the service is busy, or the request took too long |
 
-Every error is `{"error": "..."}` and repeats nothing of the request.
+Every error is `{"error": "..."}`. It repeats nothing of the request.
 """
 
 

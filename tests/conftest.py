@@ -1,10 +1,12 @@
 """Its presence puts this folder on the path, so that tests can import strategies."""
 
 import contextlib
+import functools
 import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -54,9 +56,19 @@ def pytest_configure(config):
         config.pluginmanager.register(RecordPassed(path), "record-passed")
 
 
+@pytest.hookimpl(trylast=True)  # of the tests that are left by options
 def pytest_collection_modifyitems(config, items):
-    """In CI, tests that passed in another environment are left out."""
+    """In CI, tests that passed in another environment are left out.
+
+    Files that take longest come first, so that no worker has one when all others are
+    done.
+    """
     leave_out_passed(config, items)
+    seconds = Counter()
+    for item in items:
+        slow = item.get_closest_marker("slow")
+        seconds[item.path] += slow.kwargs.get("seconds", 1) if slow else 0.05
+    items.sort(key=lambda item: -seconds[item.path])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -64,6 +76,28 @@ def cache_of_its_own(tmp_path_factory):
     """Tests neither read nor fill the cache of whoever runs them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONDEGREEN_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shipped_space_read_once():
+    """A process reads and checks the shipped space once, not a thousand times.
+
+    A space is read-only. Tests of files read copies, or call ``read_space``.
+    """
+    from mondegreen.space import store  # not before the number of threads is set
+
+    anew, kept, folder = (
+        store.read_space,
+        functools.cache(store.read_space),
+        store._BUNDLED,
+    )
+
+    def read(path):
+        return (kept if path.parent == folder else anew)(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "read_space", read)
         yield
 
 

@@ -2,15 +2,18 @@
 
 Run by hand (some minutes): ``python -m benchmarks mutants``; then
 ``python -m benchmarks audit_page`` writes the table of docs/explanation/audit.md.
+``python -m benchmarks mutants new`` audits those alone that have no stored result.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from datetime import UTC, datetime
 from typing import Final
 
-from benchmarks.machine import ROOT, save
+from benchmarks.machine import RESULTS, ROOT, save
 
 TESTS: Final = ROOT / "tests"
 SOUND_SEEDS: Final = range(20)
@@ -21,14 +24,23 @@ def main() -> int:
     sys.path[:0] = [str(TESTS), str(TESTS / "audit")]
     from mutants import ALPHA, MUTANTS, evidence_of
 
+    stored = {}
+    if sys.argv[1:] == ["new"]:
+        content = json.loads((RESULTS / "mutants.json").read_text())
+        date = content["machine"]["date"]
+        stored = {row["mutant"]: {"date": date, **row} for row in content["mutants"]}
     rows = []
     for mutant in MUTANTS:
+        if mutant.name in stored:
+            rows.append(stored[mutant.name])
+            continue
         started = time.perf_counter()
         report = mutant.broken(0)
         seconds = time.perf_counter() - started
         sound = [mutant.sound(seed) for seed in SOUND_SEEDS]
         rows.append(
             {
+                "date": datetime.now(UTC).date().isoformat(),
                 "mutant": mutant.name,
                 "mistake": mutant.mistake,
                 "caught": report.is_broken,

@@ -14,8 +14,8 @@ from mondegreen.language.build import read_words
 
 DRAWS: Final = 101
 RULE: Final = (
-    f"the median of {DRAWS} draws, ordered by how probable a public language model "
-    "finds them"
+    f"the median of {DRAWS} draws, sorted by their probability in a public language "
+    "model"
 )
 
 

@@ -82,11 +82,11 @@ def streams() -> str:
     tasks = sorted(each["wrong by task"].items(), key=lambda item: -item[1])[:3]
     wrong = ", ".join(f'"{name}" {count}' for name, count in tasks)
     return (
-        f"Under `names`, {_share(shares['at once'])} of the answers that came at once "
-        f"are right, and {_share(shares['streamed'])} of the streamed ones. "
+        f"Under `names`, {_share(shares['at once'])} of the answers in one piece are "
+        f"right, and {_share(shares['streamed'])} of the streamed answers. "
         f"{lost} requests had no answer. Wrong answers by task: {wrong}. Units that "
         f"leave, by kind: {'; '.join(left)}. Without numbers of one digit, "
-        f"{100 * others:.2f} % leave.\n"
+        f"{100 * others:.2f} % of the units leave.\n"
     )
 
 
@@ -107,8 +107,9 @@ def judged() -> str:
     header = ["guard", *(f"same, judge {n}" for n in numbers)]
     table = Table([*header, *(f"nearly, judge {n}" for n in numbers)], rows)
     return (
-        f"{table}\nOf {found['conversations']} requests behind each guard. The judges "
-        f"agree on {found['agreed']} of {found['requests']}.\n"
+        f"{table}\nThe numbers are out of {found['conversations']} requests for each "
+        f"guard. The judges agree on {found['agreed']} of {found['requests']} "
+        "requests.\n"
     )
 
 
@@ -119,8 +120,9 @@ def prompts() -> str:
     same = [sum(2 * m.get("y", 0) > count for m in each.values()) for each in judges]
     said = " and ".join(map(str, same))
     return (
-        f"Of {len(judges[0])} prompts, each in {count} conversations under `names`, "
-        f"{said} ask the same in most of them, by the two judges.\n"
+        f"The judges also read {len(judges[0])} other prompts, each in {count} "
+        f"conversations under `names`. According to them, {said} of these prompts ask "
+        "the same in most conversations.\n"
     )
 
 
@@ -163,7 +165,7 @@ def soak() -> Table:
         "conversations",
         "answers",
         "mixed",
-        "without the own word",
+        "without their own word",
         "lost without an error",
         "opened by strangers",
     ]
@@ -177,12 +179,11 @@ def memory() -> str:
     sizes = found["memory of the steady proxy"]["MiB, by tenths of the run"]
     return (
         f"In {found['minutes']:g} minutes the first proxy got {kills}. The model "
-        f"received {found['requests at the model']:,} requests, "
-        f"{found['requests with a marker in clear']} of them with such a word "
-        "unchanged. The proxy that was not killed used "
-        f"{sizes[0]:.0f} MiB in the first tenth of the run, "
-        f"{sizes[len(sizes) // 2]:.0f} in the middle and "
-        f"{sizes[-1]:.0f} in the last.\n"
+        f"received {found['requests at the model']:,} requests. In "
+        f"{found['requests with a marker in clear']} of them, the unique word was "
+        f"unchanged. The other proxy used {sizes[0]:.0f} MiB in the first tenth of the "
+        f"run, {sizes[len(sizes) // 2]:.0f} MiB in the middle and {sizes[-1]:.0f} MiB "
+        "in the last tenth.\n"
     )
 
 

@@ -82,7 +82,7 @@ def digests() -> str:
     """Which lists the figures are of."""
     found = load("policies")["policies"]
     shown = [f"`{found[name]['digest'][:12]}` (`{name}`)" for name in found]
-    told = f"The figures are of the shipped lists with digests {' and '.join(shown)}."
+    told = f"The figures are for the shipped lists, with digests {' and '.join(shown)}."
     if load("policies")["earlier"] or any(load("policies_beside")["earlier"].values()):
         told += " Rows with a star were measured with the lists before these."
     return told + "\n"
@@ -182,7 +182,7 @@ def use() -> Table:
         )
     clear = rows()[0][1]
     first = [_share(clear[c]["clear"], 3) for c in COLLECTIONS if c != "insurance"]
-    body.insert(0, ["clear text", *first, "1 / 1 / 1", "1.00 / 1.00", "1.00 / 1.00"])
+    body.insert(0, ["original text", *first, "1 / 1 / 1", "1.00 / 1.00", "1.00 / 1.00"])
     return Table(header, body)
 
 
@@ -269,9 +269,9 @@ def implicit() -> str:
     described, all_ = found["implicit"]
     share = 100 * (left - described) / (units - all_)
     return (
-        f"Of the {left} units that the default leaves in llm_redactor, {described} are "
-        'descriptions in ordinary words, such as "our largest enterprise client". '
-        f"Without descriptions, {share:.2f} % are left.\n"
+        f"In llm_redactor, the default leaves {left} units unchanged. {described} of "
+        'them are descriptions in ordinary words, such as "our largest enterprise '
+        f'client". Of the other units, {share:.2f} % are left.\n'
     )
 
 
@@ -285,7 +285,7 @@ def tells() -> Table:
     authors, fluency = beside("authors"), beside("perplexity")
     named = _share(authors[DEFAULT][1]["clear"]["value"])
     clear = fluency[DEFAULT][1]["clear"]
-    body = [["clear text", named, "1.00", f"{clear:,.0f}"]]
+    body = [["original text", named, "1.00", f"{clear:,.0f}"]]
     for key, (star, row) in sorted(beside("members").items(), key=_order):
         _, found = authors.get(key, ("", None))
         body.append(

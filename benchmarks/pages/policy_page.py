@@ -45,18 +45,15 @@ _LOOK_ALIKE: Final = str.maketrans("aceiopxyABEHKMOPTX", "асеіорхуАВЕ
 
 def example() -> str:
     """A text and the median of its releases, for the README."""
-    law, tree = mg.mechanism("urr", epsilon=12.0), mg.mechanism("tree", epsilon=10.0)
+    law = mg.mechanism("urr", epsilon=12.0)
     ways = {
         "after, `--epsilon 12`": mg.Privatizer(law),
         "after, `--policy names --epsilon 12`": mg.Privatizer(law, policy="names"),
-        "after, `--policy all --epsilon 10 --read sentence`": mg.Privatizer(
-            tree, read="sentence", case="truecase"
-        ),
     }
     rows = [["before", EXAMPLE]]
     rows += [[name, draw_median(each, EXAMPLE)] for name, each in ways.items()]
     table = Table(["", "text"], rows, text_columns=(1,))
-    return f"{table}\nReal output. Each line is {RULE}.\n"
+    return f"{table}\nThis is real output. Each line is {RULE}.\n"
 
 
 def recovered() -> str:

@@ -53,9 +53,9 @@ def topics() -> Table:
     header = [
         "collection",
         "released with",
-        "left as it was",
+        "sent unchanged",
         "server finds the topic",
-        "topic of what is first at home",
+        "topic of the first passage on your machine",
     ]
     return Table(header, rows, (1,))
 

@@ -45,7 +45,7 @@ def prompts() -> Table:
         [each["prompt"], each[f"sentence {SHOWN}"], verdict(i, SHOWN)]
         for i, each in enumerate(found()["prompts"])
     ]
-    return Table(["prompt", "what leaves, read", "same"], rows, (1, 2))
+    return Table(["prompt", "what the model gets", "asks the same"], rows, (1, 2))
 
 
 def all_prompts() -> Table:
@@ -63,10 +63,14 @@ def verdicts() -> str:
     """How many of the prompts ask the same."""
     total = len(found()["prompts"])
     said = [
-        f"at {epsilon}, {len(same)} of {total} ask the same and {len(near)} nearly"
+        f"at {epsilon}, {len(same)} of {total} ask the same and {len(near)} nearly the "
+        "same"
         for epsilon, (same, near) in JUDGED.items()
     ]
-    return f"Read as sentences: {'; '.join(said)}. Of the raw releases none does.\n"
+    return (
+        f"With `--read sentence`, by epsilon: {'; '.join(said)}. No raw release asks "
+        "the same.\n"
+    )
 
 
 def insurance() -> Table:
@@ -75,7 +79,7 @@ def insurance() -> Table:
     for each in found()["insurance"]:
         if each.get("epsilon") in (12.0, 1.5):
             continue
-        asked, read = "as it is", "none"
+        asked, read = "original question", "none"
         if each["mechanism"]:
             asked, read = f"`{each['mechanism']}` {each['epsilon']:g}", each["read"]
         shares = f"{each['same']:.2f} / {each['field']:.2f}"
@@ -100,8 +104,8 @@ def diseases() -> str:
     said = ", ".join(f"{name}: {shares[name]:.2f}" for name in shown)
     count = found()["passages"]["diseases"]
     return (
-        f"A search among {count:,} questions about diseases finds the same one for a "
-        f"raw release as for the original, in these shares of cases: {said}.\n"
+        f"We also searched {count:,} questions about diseases. This share of the raw "
+        f"releases finds the same question as the original: {said}.\n"
     )
 
 

@@ -10,14 +10,13 @@ from benchmarks.pages.page import Table
 README = machine.ROOT / "README.md"
 START = "<!-- speed: written by benchmarks/pages/readme_table.py -->\n"
 END = "<!-- /speed -->"
-SHOWN = ("default", "tree", "calibrated", "laplace")
+SHOWN = ("default", "tree")
 NAMES = {"default": "the default (`sensitive`)"}
 
 
 def table() -> str:
-    """The section as Markdown: a file by two jobs, and one of a gigabyte."""
+    """The section as Markdown: one file by two jobs."""
     imdb = json.loads((machine.RESULTS / "privatize_imdb.json").read_text())
-    large = json.loads((machine.RESULTS / "privatize_one_gigabyte.json").read_text())
     known = {run["mechanism"]: run for run in imdb["runs"].values() if run["jobs"] == 2}
     runs = [known[name] for name in SHOWN if name in known]
     rows = [
@@ -29,17 +28,12 @@ def table() -> str:
         ]
         for run in runs
     ]
-    header = ["mechanism", "words a second", "peak memory, all processes"]
+    header = ["mechanism", "words a second", "peak memory"]
     return (
-        f"12,000 real reviews ({runs[0]['words'] / 1e6:.1f} million words), Parquet to "
-        f"Parquet, `--read none`, two jobs on {imdb['machine']['cores']} cores, "
-        f"{imdb['machine']['processor']}:\n\n{Table(header, rows)}\n"
-        f"A CSV of {large['input_bytes'] / 1e9:.2f} GB passed under a cap of "
-        f"{large['cap_bytes_per_process'] / 1e9:.1f} GB, at a peak of "
-        f"{large['peak_mib_all_processes']:,} MiB over all processes and "
-        f"{large['megabytes_per_second']:.0f} MB/s (`tree`, epsilon 10, 2 jobs). "
-        "[Reading](docs/how-to/read-a-release.md#the-three-ways) takes longer. "
-        "[More on speed](docs/explanation/speed.md).\n"
+        f"12,000 reviews ({runs[0]['words'] / 1e6:.1f} million words) in Parquet, "
+        f"two jobs on {imdb['machine']['cores']} cores "
+        f"({imdb['machine']['processor']}):\n\n{Table(header, rows)}\n"
+        "[More figures](docs/explanation/speed.md).\n"
     )
 
 

@@ -112,11 +112,16 @@ def readme_board() -> str:
     table = Table(["tool", *(column.title for column in columns)], rows)
     lost = losses().count("\n")
     return (
-        "The same attacks and tasks for every tool, as shares:\n\n"
+        "The same attacks and tasks on each tool, as shares:\n\n"
         f"{table}\n"
-        f"We developed on the annotated sets. Peers win {lost} of the columns. The "
-        "[scoreboard](docs/explanation/scoreboard.md) has intervals, all tools, and "
-        "how to add yours.\n\n"
+        "- *Units left*: annotated names and numbers that are unchanged.\n"
+        "- *Reader*: sensitive words that are unchanged, or that an attacker with only "
+        "a public language model guesses.\n"
+        "- *Linkage*: releases that an attacker with all originals links.\n"
+        "- *Intents*: bank questions that a classifier sorts correctly.\n\n"
+        "We developed the policies on the annotated texts, so yours will leave more. "
+        f"Other tools win {lost} columns of the whole "
+        "[scoreboard](docs/explanation/scoreboard.md).\n\n"
         "![Four shares of each tool, from the scoreboard]"
         "(docs/assets/scoreboard.svg)\n"
     )

@@ -255,6 +255,16 @@ def files() -> Table:
     return Table([*header, "search alone, two processes", "share"], rows)
 
 
+def large() -> str:
+    """What a file of a gigabyte takes."""
+    found = load("privatize_one_gigabyte")
+    return (
+        f"For a CSV file of {found['input_bytes'] / 1e9:.2f} GB, `tree` needs "
+        f"{found['peak_mib_all_processes']:,} MiB in all processes and reaches "
+        f"{found['megabytes_per_second']:.0f} MB/s with two jobs.\n"
+    )
+
+
 def goal() -> str:
     """How the default stands to its goal, the speed of the tree without reading."""
     runs = load("privatize_imdb")["runs"]
@@ -363,6 +373,7 @@ TABLES: Final[dict[str, Callable[[], object]]] = {
     "over search": over_search,
     "files": files,
     "goal": goal,
+    "large file": large,
     "around": around,
     "waits": waits,
     "choosing": choosing,

@@ -33,14 +33,14 @@ _UNPROVED: Final = "not proved: "
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
-    r"""The promise that travels with every release.
+    r"""The guarantee that every release carries.
 
     For every output :math:`y` and any two words :math:`w, w'` that meet its
     ``conditions``,
 
     .. math:: P(y \mid w) \le e^{\epsilon\, d(w, w')} \, P(y \mid w') + \delta.
 
-    The loss of two words that do not meet them has no bound.
+    If two words do not meet the conditions, their loss has no bound.
 
     Parameters
     ----------
@@ -105,13 +105,13 @@ class Guarantee:
     def word_loss(self) -> float:
         """Bound the loss, in nats, of any two words that meet the conditions.
 
-        It is the certified one where there is a certificate.
+        It uses the certified epsilon if there is a certificate.
         """
         return self.effective_epsilon * self.scale["diameter"]
 
     @property
     def effective_epsilon(self) -> float:
-        """The certified epsilon, or the claimed one where there is no certificate."""
+        """The certified epsilon, or the claimed epsilon without a certificate."""
         return self.epsilon if self.certified is None else self.certified
 
     @property
@@ -165,8 +165,8 @@ class Guarantee:
         privacy [1]_ holds except with that probability:
         :math:`\rho + 2\sqrt{\rho \ln(1/\delta)}`, :math:`\rho = k a^2 / 2`.
 
-        Where the guarantee has conditions, words that do not meet them have no bound:
-        say ``within_conditions`` of words that do.
+        If the guarantee has conditions, words that do not meet them have no bound. Set
+        ``within_conditions`` if your words meet the conditions.
 
         Parameters
         ----------
@@ -206,16 +206,16 @@ class Guarantee:
     def text_loss_note(self) -> str:
         """Between which texts the loss of k words is a bound, in plain words.
 
-        Every word counts, also an ordinary one of a policy. Where ordinary words are
-        protected, another text may differ in them. Where they are shown, the bound is
-        for texts that differ in sensitive words; how many there are depends on the
-        private text, so the count of all words stands for it.
+        Every word counts, also an ordinary word of a policy. If ordinary words are
+        protected, the two texts may differ in them. If ordinary words are shown, the
+        bound is for texts that differ in sensitive words. The number of sensitive words
+        depends on the private text, so the bound uses the number of all words.
         """
         if self.has_groups and self.conditions:
             return (
-                "Bound for two texts that differ in sensitive words only, at most in "
-                "as many as there are words. A text with other ordinary words has no "
-                "bound, because the release shows them."
+                "Bound for two texts that differ only in sensitive words, as if all "
+                "words were sensitive. Texts with different ordinary words have no "
+                "bound, because the release shows these words."
             )
         others = ", ordinary ones included" if self.has_groups else self._within()
         return f"Bound for two texts that differ in all their words{others}."
@@ -287,7 +287,7 @@ class Guarantee:
         return replace(self, certified_how=f"{_UNPROVED}{self.mechanism} has no proof")
 
     def with_noise(self, noise: str, *, is_secret: bool) -> Guarantee:
-        """Name the source of randomness; one that can be guessed ends the promise.
+        """Name the source of randomness; if others can repeat it, nothing is promised.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class Guarantee:
     def from_dict(cls, values: Mapping[str, Any]) -> Guarantee:
         """Build from what :meth:`to_dict` returned; refuse all else (TypeError).
 
-        What the values say of ``protection`` is not believed: it is found again.
+        ``protection`` is not read from the values, but computed again.
 
         Parameters
         ----------
@@ -394,7 +394,7 @@ class Guarantee:
         return self.noise if self.is_proved else f"{self.mechanism} has no proof"
 
     def summary(self) -> str:
-        """Say the guarantee in three lines, for people: loss, hiding, disclosure.
+        """Write the guarantee in three lines, for people: loss, groups, disclosure.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Settings: everything that shapes a release, declared once for every door.
+"""Settings: everything that shapes a release, declared once for every interface.
 
 The command line, HTTP, data frames, Spark, scikit-learn, spaCy, DuckDB and the device
 take their options, defaults and checks from the fields of :class:`Settings`. To add an
@@ -126,8 +126,8 @@ class Settings:
     space : str, optional
         The name or file of a space, for policy ``all``. By default the embedded one.
     policy : {"sensitive", "names", "all"} or path, optional
-        What is sensitive, and so replaced. ``all``: every word. By default
-        ``sensitive``; ``all`` for a mechanism that works on a space.
+        Which words are sensitive, and so replaced. ``all``: every word. By default
+        ``sensitive``, and ``all`` for a mechanism that works on a space.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
     most_ordinary : int, optional
@@ -136,7 +136,8 @@ class Settings:
     opened, hidden : iterable of str
         Classes of the policy that are shown, and hidden.
     hide_among : int
-        The target: words that each group of the policy has, where its class has them.
+        Target number of words in a group of the policy. A class with fewer words is one
+        group.
     numbers : {"hide", "near", "plain"}
         Whether amounts hide among all numbers of their format, are printed near their
         value, or pass unchanged.
@@ -150,12 +151,12 @@ class Settings:
     keep : iterable of str
         *Public* words that pass unchanged. They are sorted, each once.
     case : {"lower", "truecase", "restore"}, optional
-        How words are printed. By default ``truecase``; ``lower`` with policy ``all``,
-        unless words are read.
+        How words are printed. By default ``truecase``. With policy ``all``, ``lower``
+        unless ``read`` is set.
     structure : {"keep", "plain"}
         Whether punctuation and spaces of the input are printed.
     read : {"none", "words", "sentence"}
-        Whether to print what the released words most likely stand for.
+        Whether to print the most likely original words instead of the released words.
     language : str, optional
         The name or file of a public language model, for ``read``.
     print_all : bool
@@ -191,9 +192,9 @@ class Settings:
         None,
         "Privacy budget, in nats: smaller is more private and less readable. A "
         "printed sensitive word changes the odds between any two words by a factor of "
-        "at most e^NUMBER. Between words of one group it changes nothing. For a "
-        "mechanism on a space, the factor is at most e^(NUMBER times the distance of "
-        "the words). There is no default.",
+        "at most e^NUMBER. Between words of one group, it does not change the odds. "
+        "For a mechanism on a space, the factor is at most e^(NUMBER times the "
+        "distance of the words). There is no default.",
         "-e --epsilon",
         is_required=True,
     )
@@ -233,10 +234,10 @@ class Settings:
     )
     most_ordinary: int | None = setting(
         None,
-        "Show the N most frequent ordinary words of the policy only, and hide the "
-        "rarer ones. Words of --ordinary and of classes that are shown do not count.",
+        "Show only the N most frequent ordinary words of the policy, and hide rarer "
+        "words. Words of --ordinary and of shown classes do not count.",
         "--most-ordinary N",
-        otherwise="all of them",
+        otherwise="all ordinary words",
     )
     opened: tuple[str, ...] = setting(
         (),
@@ -250,8 +251,8 @@ class Settings:
     )
     hide_among: int = setting(
         100,
-        "Target: words in a group of the policy. A class with fewer words is one "
-        "group, so a group can have fewer.",
+        "Target number of words in a group of the policy. A class with fewer words is "
+        "one group, so a group can be smaller.",
         "--hide-among N",
     )
     numbers: Numbers = setting(
@@ -259,8 +260,8 @@ class Settings:
         "How to print amounts, ages and measures. hide: any number of the same "
         "format. near: a number near the true one, on a public grid from 1 to "
         "1,000,000. plain: unchanged. Years from 1900 to 2099, dates, and numbers with "
-        "signs such as : or - between them are always hidden. near takes each block "
-        "of a phone or card number with blanks for an amount.",
+        "signs such as : or - between them are always hidden. near treats each block "
+        "of a phone or card number with blanks as an amount.",
     )
     near: float = setting(
         0.5,
@@ -270,11 +271,11 @@ class Settings:
     )
     same: Same = setting(
         "place",
-        "Where a sensitive word keeps its replacement. place: nowhere, each place "
-        "draws anew. record: throughout a record, which discloses which of its "
-        "sensitive words are equal. key: in all texts under one key. That is a "
-        "cipher: an attacker with many texts learns the originals. key needs a key "
-        "and record ids.",
+        "How long a sensitive word keeps its replacement. place: each place gets a "
+        "new draw. record: one replacement throughout a record, which discloses which "
+        "of its sensitive words are equal. key: one replacement in all texts under "
+        "one key. That is a cipher: an attacker with many texts learns the originals. "
+        "key needs a key and record ids.",
     )
     unknown: Unknown = setting(
         "word",
@@ -283,8 +284,8 @@ class Settings:
     )
     keep: tuple[str, ...] = setting(
         (),
-        "PUBLIC words to print unchanged, one per line, as spelled there. For "
-        "--policy all.",
+        "PUBLIC words to print unchanged, one per line, with the spelling of this "
+        "list. For --policy all.",
         names="words",
     )
     case: Case | None = setting(
@@ -292,13 +293,13 @@ class Settings:
         "How to print capital letters. lower: as in the space. truecase: from public "
         "statistics, which discloses nothing. restore: as in the input, which "
         "discloses the case of each word.",
-        otherwise="truecase; lower with --policy all, unless words are read",
+        otherwise="truecase; lower with --policy all and without --read",
     )
     structure: Structure = setting(
         "keep",
         "keep: print punctuation and spaces unchanged. They can identify a text. "
-        "plain: print single spaces and full stops. The number of words remains, and "
-        "what removed signs decided: whether a name hides or is an ordinary word.",
+        "plain: print single spaces and full stops. The release still discloses the "
+        "number of words, and whether a removed sign made a word a name.",
     )
     print_all: bool = setting(
         False,
@@ -318,7 +319,7 @@ class Settings:
         "Language model of PUBLIC text, for --read. Or the folder of a model of the "
         "library transformers, which then scores sentences. List: mondegreen language "
         "list.",
-        otherwise=f"{DEFAULT_LANGUAGE} where words are read",
+        otherwise=f"{DEFAULT_LANGUAGE}, with --read",
         names="language",
     )
     allow_unproved: bool = setting(False, "Allow a mechanism without a proof.")
@@ -501,11 +502,11 @@ _WITH_POLICY: Final = {"case": "truecase"}
 
 _NOT_OF_POLICY: Final = {
     "space": "its words come from the policy",
-    "unknown": "unknown words are hidden among words of their kind",
+    "unknown": "unknown words hide among other words of their group",
     "keep": "name ordinary words with --ordinary FILE",
     "case": "names and first words are printed with a capital, by public rules",
-    "read": "what a reader puts in a sensitive place is the best guess of it",
-    "language": "it is for --read, and no word is read",
+    "read": "it would print the best guess of a sensitive word",
+    "language": "it is for --read, which works with --policy all only",
     "print_all": "slurs and obscenities are never printed",
 }
 """Settings that have their defaults where there is a policy, and why."""

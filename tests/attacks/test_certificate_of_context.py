@@ -165,10 +165,17 @@ def make_privatizer(monkeypatch, mechanism="urr", epsilon=3.0, **more):
     return mg.Privatizer(law, policy="sensitive", **more)
 
 
-@pytest.mark.parametrize("mechanism", ["urr", "krr"])
-@pytest.mark.parametrize("text", ["badger weasel", "the syrup"])
+@pytest.mark.parametrize(
+    ("text", "mechanism"),
+    [
+        ("badger weasel", "urr"),
+        ("the syrup", "krr"),
+        pytest.param("badger weasel", "krr", marks=pytest.mark.slow("another case")),
+        pytest.param("the syrup", "urr", marks=pytest.mark.slow("another case")),
+    ],
+)
 def test_the_expected_posterior_is_the_mean_over_all_releases(
-    monkeypatch, mechanism, text
+    monkeypatch, text, mechanism
 ):
     privatizer = make_privatizer(monkeypatch, mechanism)
     state, policy = privatizer.state, privatizer.policy

@@ -16,6 +16,20 @@ from line_law import line_law
 from plane_law import plane_law
 from reference import WithLaw
 from scipy import special
+from symbol_mutants import (
+    Shown,
+    even_numbers,
+    first_more_often,
+    louder,
+    louder_sampler,
+    make_biased,
+    make_strange_word,
+    one_group_rarer,
+    one_never,
+    quieter_sampler,
+    shown_sampler,
+    symbol_audit,
+)
 
 import mondegreen as mg
 from mechanisms.laws import distances
@@ -371,6 +385,78 @@ MUTANTS = [
         "words outside of the vocabulary pass unchanged",
         target_audit("unknown_verbatim"),
         target_audit("sound"),
+    ),
+    Mutant(
+        "urr: noise too small",
+        "half of the strays, under the guarantee of all",
+        symbol_audit("urr", louder),
+        symbol_audit("urr"),
+    ),
+    Mutant(
+        "krr: noise too small",
+        "the same",
+        symbol_audit("krr", louder),
+        symbol_audit("krr"),
+    ),
+    Mutant(
+        "urr: noise too small, outputs only",
+        "the same, from what is printed",
+        symbol_audit("urr", louder, method="statistical"),
+        symbol_audit("urr", method="statistical"),
+    ),
+    Mutant(
+        "urr: a sampler of another law",
+        "half of the strays are sampled, and all are stated",
+        symbol_audit("urr", louder_sampler),
+        symbol_audit("urr"),
+    ),
+    Mutant(
+        "krr: wrong stray probability, outputs only",
+        "a fiftieth more strays are sampled than are stated",
+        symbol_audit("krr", quieter_sampler, method="statistical"),
+        symbol_audit("krr", method="statistical"),
+    ),
+    Mutant(
+        "urr: strays that avoid a group, outputs only",
+        "words never stray to the last format",
+        symbol_audit("urr", one_group_rarer, method="statistical"),
+        symbol_audit("urr", method="statistical"),
+    ),
+    Mutant(
+        "urr: an ordinary word that never hides",
+        "one ordinary word is always printed, so that others hide no longer behind it",
+        symbol_audit("urr", Shown),
+        symbol_audit("urr"),
+    ),
+    Mutant(
+        "urr: an ordinary word that is never sampled anew",
+        "the same in the sampler alone",
+        symbol_audit("urr", shown_sampler),
+        symbol_audit("urr"),
+    ),
+    Mutant(
+        "a group that is not uniform",
+        "the first word of a group is printed twice as often",
+        symbol_audit("urr", policy=make_biased(first_more_often)),
+        symbol_audit("urr"),
+    ),
+    Mutant(
+        "a word of a group that is never printed",
+        "the word before it is printed in its place",
+        symbol_audit("krr", policy=make_biased(one_never)),
+        symbol_audit("krr"),
+    ),
+    Mutant(
+        "numbers that are not uniform",
+        "long numbers always end in an even digit",
+        symbol_audit("urr", policy=make_biased(even_numbers)),
+        symbol_audit("urr"),
+    ),
+    Mutant(
+        "a word that hides in another group",
+        "the lookup gives one word of a group the symbol of another group",
+        symbol_audit("urr", policy=make_strange_word()),
+        symbol_audit("urr"),
     ),
 ]
 

@@ -25,6 +25,18 @@ NEEDED = [
     "unknown words verbatim",
     "lost tails, float32",
     "lost tails, 53 bits",
+    "urr: noise too small",
+    "krr: noise too small",
+    "urr: noise too small, outputs only",
+    "urr: a sampler of another law",
+    "krr: wrong stray probability, outputs only",
+    "urr: strays that avoid a group, outputs only",
+    "urr: an ordinary word that never hides",
+    "urr: an ordinary word that is never sampled anew",
+    "a group that is not uniform",
+    "a word of a group that is never printed",
+    "numbers that are not uniform",
+    "a word that hides in another group",
 ]
 every = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 

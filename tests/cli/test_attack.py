@@ -313,6 +313,15 @@ def test_what_no_policy_drew_is_no_release_under_one(folder, policy):
     assert "did not draw its words" in done.output
 
 
+def test_a_limit_on_the_law_alone_fails_for_words_that_it_did_not_draw(folder):
+    (folder / "other.csv").write_bytes(REVIEWS.read_bytes())
+    ask = "attack", str(REVIEWS), "other.csv", "-c", "review", "--epsilon", "0.1"
+    limit = "--policy", "all", "--fail-above", "worst_word=1"
+    done = CliRunner().invoke(cli, [*ask, *limit])
+    assert done.exit_code == 4, done.output
+    assert "unchanged_rows" in done.output
+
+
 @pytest.mark.slow("minutes")
 @pytest.mark.parametrize("policy", ["sensitive", "names"])
 @pytest.mark.parametrize("mechanism", ["urr", "krr"])

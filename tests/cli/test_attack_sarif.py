@@ -133,7 +133,7 @@ def test_rows_of_csv_count_the_header_and_parquet_has_no_lines(folder):
 
 def test_exposed_places_of_a_release_of_ours_are_warnings(folder):
     write("a.csv", [["text"], *[["I live in the United States."]] * 8])
-    law = ["--policy", "all", "--epsilon", "30"]
+    law = ["--policy", "sensitive", "--epsilon", "30"]
     done = CliRunner().invoke(cli, ["privatize", "a.csv", "-o", "b.csv", *law])
     assert done.exit_code == 0
     run("a.csv", "b.csv", *law, "--places", "--sarif", "log.sarif")
@@ -171,8 +171,11 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("mine", FORMS)
-@pytest.mark.parametrize("theirs", FORMS)
+# Each file is read by itself: each form on each side shows it.
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [("iso", "iso"), ("iso", "seconds"), ("seconds", "no zone"), ("no zone", "iso")],
+)
 def test_times_link_releases_whatever_their_form(mine, theirs):
     forms = FORMS[mine], FORMS[theirs]
     assert linked_by_time(*timed(forms, shift=1))["value"] > 0.95

@@ -88,6 +88,7 @@ def test_without_both_kinds_it_is_broken(monkeypatch):
 
 
 BLOCKED = """
+import json
 import sys
 
 class Absent:
@@ -97,40 +98,46 @@ class Absent:
 
 sys.meta_path.insert(0, Absent())
 from mondegreen.cli.main import main
-sys.argv = ["mondegreen", *{arguments!r}]
-main()
+codes = {{}}
+for command in {commands!r}:
+    sys.argv = ["mondegreen", *command.split()]
+    try:
+        main()
+        codes[command] = 0
+    except SystemExit as end:
+        codes[command] = end.code or 0
+with open("codes.json", "w") as file:
+    json.dump(codes, file)
 """
+NEEDS = {
+    "privatize in.txt -o out1.txt -e 12": "",
+    "privatize in.txt -o out2.txt -e 10 --policy all": "",
+    "privatize in.txt -o out3.txt -e 10 -m tem": "",
+    "privatize in.txt -o out4.txt -e 10 -m laplace": "faiss",
+    "explain oslo -e 10 --policy all": "",
+    "attack in.csv in2.csv --column text": "",
+    "attack in.csv in2.csv --column text --html page.html": "jinja2",
+    "audit -m tem -e 2 --runs 200 --pairs 1": "scipy",
+    "mechanisms": "",
+    "space list": "",
+    "demo": "",
+}
 
 
-@pytest.mark.slow("a process for each command")
+@pytest.mark.slow("all commands in a process", seconds=6)
 @pytest.mark.parametrize("name", ["faiss", "scipy", "jinja2"])
-@pytest.mark.parametrize(
-    ("arguments", "needs"),
-    [
-        ("privatize in.txt -o out.txt -e 12", ""),
-        ("privatize in.txt -o out.txt -e 10 --policy all", ""),
-        ("privatize in.txt -o out.txt -e 10 -m tem", ""),
-        ("privatize in.txt -o out.txt -e 10 -m laplace", "faiss"),
-        ("explain oslo -e 10 --policy all", ""),
-        ("attack in.csv in2.csv --column text", ""),
-        ("attack in.csv in2.csv --column text --html page.html", "jinja2"),
-        ("audit -m tem -e 2 --runs 200 --pairs 1", "scipy"),
-        ("mechanisms", ""),
-        ("space list", ""),
-        ("demo", ""),
-    ],
-)
-def test_what_is_said_not_to_work_does_not_and_the_rest_does(
-    tmp_path, name, arguments, needs
-):
+def test_what_is_said_not_to_work_does_not_and_the_rest_does(tmp_path, name):
     (tmp_path / "in.txt").write_text("I met Ann in Oslo.\n")
     rows = "text\n" + "Ann has a red cat in Oslo.\n" * 30
     for each in ("in.csv", "in2.csv"):
         (tmp_path / each).write_text(rows)
-    code = BLOCKED.format(name=name, arguments=arguments.split())
+    code = BLOCKED.format(name=name, commands=list(NEEDS))
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == (2 if name == needs else 0), done.stderr
+    assert done.returncode == 0, done.stderr
+    codes = json.loads((tmp_path / "codes.json").read_text())
+    expected = {each: 2 if name == needs else 0 for each, needs in NEEDS.items()}
+    assert codes == expected, done.stderr
 
 
 def test_the_help_states_the_exit_codes():

@@ -86,7 +86,7 @@ def test_files_and_folders_can_be_mixed(run, texts, tmp_path):
     [
         (["in"], 2, "--output FOLDER"),
         (["in", "-", "-o", "out"], 2, "only INPUT"),
-        (["in", "-o", "in/out"], 2, "which is read"),
+        (["in", "-o", "in/out"], 2, "is in the input folder"),
         (["in/a.txt", "in", "-o", "out"], 2, "Rename one"),
         (["in", "-o", "out", "--in-place"], 2, "single file"),
         (["in", "-o", "out", "--earlier", "r.json"], 2, "single file"),
@@ -103,7 +103,7 @@ def test_files_and_folders_can_be_mixed(run, texts, tmp_path):
         (["in", "absent.txt", "-o", "out"], 3, "No such file"),
         (["in", "-o", "out", "-c", "review"], 3, "column 'review' not found"),
         (["in", "bad", "-o", "out"], 3, "row 2"),
-        (["in", "-o", "out", "--report", "in/a.txt"], 2, "a file of its own"),
+        (["in", "-o", "out", "--report", "in/a.txt"], 2, "a separate file"),
     ],
 )
 def test_what_is_refused_leaves_nothing(run, texts, tmp_path, arguments, code, hint):

@@ -162,7 +162,7 @@ assert not blocked()
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
-@pytest.mark.slow("interrupts a process in many places")
+@pytest.mark.slow("interrupts a process in many places", seconds=15)
 def test_a_run_can_be_interrupted_at_any_time(tmp_path, space_file):
     """From the time on at which the command has control of its signals."""
     code = "from mondegreen.cli.main import main\nprint('began', flush=True)\nmain()"

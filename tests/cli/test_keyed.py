@@ -98,7 +98,7 @@ def test_two_columns_of_equal_text_differ_and_may_not_share_a_name(run):
     options = ["two.csv", "-c", "a", "-c", "b", *KEYED]
     _, first, second = run(*options).splitlines()[1].split(",")
     assert first != second
-    named = "a name of its own"
+    named = "different logical names"
     assert named in run(*options, "--as", "a=x", "--as", "b=x", expect=2)
     assert named in run(*options, "--as", "a=b", expect=2)
 

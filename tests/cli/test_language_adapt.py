@@ -124,7 +124,7 @@ def test_public_texts_and_models_are_not_replaced_by_what_is_made_of_them(run, f
         before = path.read_bytes()
         refused = run.fails("language", *given, "-o", name, "--force")
         assert refused.exit_code == 2
-        assert "a file of its own" in refused.stderr
+        assert "a separate file" in refused.stderr
         assert path.read_bytes() == before
 
 
@@ -136,7 +136,7 @@ def test_an_original_is_no_output(run, folder):
         given = "language", "adapt", "raw.csv", *SETTING, *model, "-o", output
         refused = run.fails(*given)
         assert refused.exit_code == 2
-        assert "a file of its own" in refused.stderr
+        assert "a separate file" in refused.stderr
         assert (folder / output).read_bytes() == before
 
 

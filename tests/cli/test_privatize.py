@@ -326,12 +326,12 @@ def test_settings_reach_the_mechanism(run):
         (["in.txt", "--key-file", "key", "--id", "id"], 2, "--id"),
         (["in.csv", "--report", "no/such/r"], 3, "folder"),
         (["in.csv", "--report", "old"], 3, "--force"),
-        (["in.csv", "-o", "r", "--report", "./r"], 2, "of its own"),
-        (["in.csv", "--report", "-"], 2, "of its own"),
-        (["in.csv", "--force", "-o", "o", "--report", "in.csv"], 2, "of its own"),
+        (["in.csv", "-o", "r", "--report", "./r"], 2, "a separate file"),
+        (["in.csv", "--report", "-"], 2, "a separate file"),
+        (["in.csv", "--force", "-o", "o", "--report", "in.csv"], 2, "a separate file"),
         (["in.csv", "--force", "--report", "key", "--key-file", "key", "--id", "id"], 2,
-         "of its own"),
-        (["in.csv", "--force", "-o", "old", "--keep", "old"], 2, "of its own"),
+         "a separate file"),
+        (["in.csv", "--force", "-o", "old", "--keep", "old"], 2, "a separate file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )  # fmt: skip
@@ -767,7 +767,7 @@ def test_the_report_says_what_a_text_loses(run):
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (["-m", "urr"], "A text with other ordinary words has no bound"),
+        (["-m", "urr"], "Texts with different ordinary words have no bound"),
         (["-m", "krr"], "differ in all their words, ordinary ones included."),
         (["--policy", "all"], "differ in all their words."),
     ],
@@ -1032,8 +1032,8 @@ def test_a_certificate_is_said_to_be_kept_only_where_it_is(run, monkeypatch, tmp
     monkeypatch.setenv("MONDEGREEN_HOME", str(tmp_path / "home"))
     arguments = ("-", "-m", "exponential")
     done = run(*arguments, stdin=b"bad dog\n", epsilon="1.71875")
-    assert "it is kept" not in done.stderr
+    assert "The result is stored" not in done.stderr
     monkeypatch.setattr(certified, "_SMALL", 0)
     done = run(*arguments, stdin=b"bad dog\n", epsilon="1.765625")
-    assert "it is kept" in done.stderr
+    assert "The result is stored" in done.stderr
     assert list((tmp_path / "home" / "certificates").iterdir())

@@ -238,7 +238,7 @@ def test_lists_and_several_columns_are_restored(files):
         ([*POLICY, "-j", "2"], "--jobs 1"),
         ([*POLICY], "--key-file"),
         ([*POLICY, "--seed", "1", "--key-file", "key"], "cannot be combined"),
-        ([*POLICY, "--key-file", "key", "--report", "map"], "a file of its own"),
+        ([*POLICY, "--key-file", "key", "--report", "map"], "a separate file"),
         ([*POLICY, "--key-file", "map"], "key file"),
     ],
 )

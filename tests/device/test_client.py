@@ -15,8 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import mondegreen as mg
+from mondegreen.cli.main import cli
 from mondegreen.device.artifact import artifact
 from mondegreen.io.json_spans import SpanScanner, UnfitValueError
 from mondegreen.protection import LEVELS
@@ -63,11 +65,14 @@ def client(folder, data, *options, artifact="tree"):
 
 
 def python(folder, data, epsilon="10", *options):
-    given = [sys.executable, "-m", "mondegreen", "privatize", "-", "-e", epsilon]
-    given += ["--policy", "all"]
+    """The command line, in this process: of one of its own, tests/cli knows more."""
+    given = ["privatize", "-", "-e", epsilon, "--policy", "all"]
     given += ["--format", "jsonl", "--column", "text", "--id", "id", "--read", "none"]
-    given += ["--key-file", folder / "key", *options]
-    return subprocess.run(given, input=data, capture_output=True, check=False)
+    given += ["--key-file", str(folder / "key"), *options]
+    done = CliRunner().invoke(cli, given, input=data)
+    return subprocess.CompletedProcess(
+        given, done.exit_code, done.stdout_bytes, done.stderr_bytes
+    )
 
 
 def keyed(folder, data, epsilon="10", **how):
@@ -168,7 +173,6 @@ def test_what_python_refuses_is_refused_and_no_text_is_shown(folder, data):
     assert b"secret" not in ours.stdout + ours.stderr
 
 
-@pytest.mark.slow("as many commands")
 @pytest.mark.parametrize("data", BROKEN, ids=range(len(BROKEN)))
 def test_python_refuses_it(folder, data):
     assert python(folder, data).returncode in (2, 3)
@@ -397,8 +401,15 @@ def test_a_record_may_be_500_deep_as_the_page_says(folder, deep, code):
     assert "refuses records over 500 deep" in page
 
 
-@pytest.mark.slow("the tests of the client")
-@pytest.mark.parametrize("name", ["vectors", "refusals", "conversation"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("vectors", marks=pytest.mark.slow("tests of the client")),
+        # CI runs these in its stage of the client, and `npm test` does.
+        pytest.param("refusals", marks=pytest.mark.long),
+        pytest.param("conversation", marks=pytest.mark.long),
+    ],
+)
 def test_the_tests_of_the_client_pass_without_any_package(name):
     run = [NODE, "--test", CLIENT / "test" / f"{name}.test.mjs"]
     done = subprocess.run(run, capture_output=True, text=True, check=False)

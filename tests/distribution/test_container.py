@@ -170,7 +170,7 @@ def started(image, keys):
         log.stderr.close()
 
 
-@pytest.mark.slow("builds a wheel, installs it, and starts the service")
+@pytest.mark.slow("builds a wheel, installs it, and starts the service", seconds=15)
 def test_the_package_works_as_another_user_without_a_home_or_a_file(image):
     shown = run(
         ["mondegreen", "privatize", "-", "--epsilon", "10", "-q"],

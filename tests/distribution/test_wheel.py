@@ -1,21 +1,30 @@
-"""The wheel: the package and nothing else, small, and usable where it is installed."""
+"""The wheel: the package and nothing else, small, and usable where it is installed.
+
+It is installed as a newcomer does who follows the README: its set-up makes a wheel and
+a fresh environment, and then every command under "Use" runs. That what it needs is all
+declared is shown there with the extra for reports, and in test_container.py with that
+of the service: neither holds the libraries of the other.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
 
 import pytest
-from wheels import ROOT, environment, run, wheel_in, wheel_of_experiments_in
+from wheels import ROOT, run, wheel_in, wheel_of_experiments_in
 
 import mondegreen as mg
 
-pytestmark = pytest.mark.slow("builds and installs packages")
+pytestmark = pytest.mark.slow("builds and installs packages", seconds=10)
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COPIED = ("pyproject.toml", "README.md", "LICENSE", "NOTICE")
 LARGEST = 26_000_000  # bytes; the space and the language model are 24 of them
 DATA = {  # whoever adds a file says here that its licence lets it ship
     "attacks/data/categories.json",
@@ -49,12 +58,38 @@ def wheel(tmp_path_factory):
     return wheel_in(tmp_path_factory.mktemp("wheel"))
 
 
+def commands_of(section):
+    """The commands of a section, as they stand."""
+    text = README.split(f"## {section}\n")[1].split("\n## ")[0]
+    return re.findall(r"```sh\n(.*?)\n```", text, re.DOTALL)
+
+
 @pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory):
-    """The folder of programs of a fresh environment that holds the wheel."""
-    python = environment(tmp_path_factory.mktemp("clean") / "venv")
-    run([python, "-m", "pip", "install", "-q", wheel])
-    return python.parent
+def folder(tmp_path_factory):
+    """A copy of the repository, in which the first set-up command was run."""
+    made = tmp_path_factory.mktemp("readme") / "mondegreen"
+    made.mkdir()
+    for name in COPIED:
+        shutil.copy2(ROOT / name, made)
+    for name in ("src", "examples"):
+        shutil.copytree(ROOT / name, made / name)
+    first, _ = commands_of("Set up")
+    shown = run(["bash", "-euc", first], cwd=made, env=clean(made))
+    assert "\nid,stars,review\n" in shown
+    return made
+
+
+def clean(folder):
+    """An environment without what this one has installed or cached."""
+    kept = {name: os.environ[name] for name in ("PATH",)}
+    pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    return {**kept, **pip, "HOME": str(folder.parent)}
+
+
+@pytest.fixture(scope="module")
+def installed(folder):
+    """The programs of the environment that the set-up made."""
+    return folder / ".venv" / "bin"
 
 
 def test_it_is_small(wheel):
@@ -85,7 +120,7 @@ def test_it_says_what_it_needs(wheel):
     assert "Provides-Extra: spark\n" in metadata
 
 
-def test_it_privatizes_where_nothing_else_is_installed(installed, tmp_path):
+def test_it_privatizes_without_this_repository(installed, tmp_path):
     assert mg.__version__ in run([installed / "mondegreen", "--version"])
     given = "id,review\n1,I met Ann in Oslo.\n"
     (tmp_path / "in.csv").write_text(given)
@@ -137,7 +172,9 @@ def test_the_experiments_are_a_wheel_of_their_own(installed, tmp_path):
     shown = run(listing, cwd=tmp_path, env=with_recipes)
     assert "\ncmp-words " in shown
     measured = run(
-        [*listing[:2], "tem-threshold", "--json"], cwd=tmp_path, env=with_recipes
+        [*listing[:2], "tem-threshold", "--seeds", "1", "--json"],
+        cwd=tmp_path,
+        env=with_recipes,
     )
     assert json.loads(measured)["recipe"] == "tem-threshold"
 
@@ -156,3 +193,28 @@ def test_it_runs_without_being_installed(program, wheel, tmp_path):
         env={**os.environ, **homes},
     )
     assert mg.__version__ in shown
+
+
+def test_every_command_under_use_runs_after_the_set_up(folder):
+    (script,) = commands_of("Use")
+    lines = script.splitlines()
+    assert len([line for line in lines if line.startswith("mondegreen ")]) >= 5
+    done = subprocess.run(
+        ["bash", "-euxc", script],
+        cwd=folder,
+        env=clean(folder),
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    originals = (folder / "examples" / "reviews.csv").read_text("utf-8").splitlines()
+    for name in ("safe.csv", "every.csv"):
+        released = (folder / "examples" / name).read_text("utf-8").splitlines()
+        assert len(released) == len(originals)
+        unchanged = set(released[1:]) & set(originals[1:])
+        # A review of ordinary words alone stays under a policy that shows them.
+        assert len(unchanged) <= (0 if name == "every.csv" else len(originals) / 3)
+    page = (folder / "examples" / "left.html").read_text("utf-8")
+    assert page.lower().startswith("<!doctype html>")

@@ -30,7 +30,7 @@ MODULES = [
     for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 ]
 MECHANISMS = list(mg.mechanisms())
-
+SLOW = {"mondegreen.decode.adapt"}  # its example mixes two models of all of English
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -80,7 +80,13 @@ def loaded(name):
         pytest.skip(str(absent))
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow("seconds")] * (name in SLOW))
+        for name in MODULES
+    ],
+)
 def test_examples_of_a_module_run(name):
     module = loaded(name)
     try:

@@ -46,4 +46,4 @@ def test_the_guide_states_its_size():
     page = HOOK["PAGE"].read_bytes()
     sizes = round(len(page) / 1000), round(len(gzip.compress(page, 9)) / 1000)
     guide = (ROOT / "docs/how-to/privatize-in-the-browser.md").read_text("utf-8")
-    assert f"{sizes[0]} kB ({sizes[1]} kB packed)" in guide
+    assert f"{sizes[0]} kB ({sizes[1]} kB compressed)" in guide

@@ -7,6 +7,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 KEY = bytes(range(3, 35))
+# Sessions of seconds: to optimise their code takes longer than to run it once.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 QUIET = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
@@ -14,6 +16,7 @@ QUIET = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "40",
     "spark.log.level": "FATAL",
+    "spark.executor.extraJavaOptions": JAVA,
 }
 
 
@@ -27,6 +30,8 @@ def environment():
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "PYTHONWARNINGS": "ignore",
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_SUBMIT_OPTS": JAVA,
+        "SPARK_DAEMON_JAVA_OPTS": JAVA,
         "RELEASE_SECRET": KEY.hex(),
         "ANOTHER_SECRET": KEY[::-1].hex(),
     }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -50,17 +52,24 @@ def test_nulls_and_empty_texts_stay_and_only_they(con):
     assert rows(con, "SELECT privatize(i::VARCHAR) FROM range(0) AS s(i)") == []
 
 
-@pytest.mark.slow("100,000 rows by several threads")
+@pytest.mark.slow("20,000 rows by several threads")
 def test_threads_share_no_noise_and_keep_rows(con):
+    def thread(column):
+        return pa.array([threading.get_ident()] * len(column), pa.int64())
+
+    con.create_function("thread", thread, ["BIGINT"], "BIGINT", type="arrow")
     con.execute("SET threads = 4")
-    text = "aa bb cc " * 20
-    con.execute(f"CREATE TABLE raw AS SELECT i, '{text}' AS t FROM range(100000) s(i)")
-    con.execute("CREATE TABLE safe AS SELECT i, privatize(t) AS t FROM raw")
-    assert rows(con, "SELECT count(DISTINCT t), count(DISTINCT i) FROM safe") == [
-        (100_000, 100_000)
-    ]
-    con.execute("CREATE TABLE again AS SELECT i, keyed(t, i::VARCHAR) AS t FROM raw")
-    for i, found in rows(con, "SELECT * FROM again WHERE i % 20000 = 7"):
+    text, tables = "aa bb cc " * 20, []
+    # A thread takes 122,880 rows of a table at once; small tables have threads each.
+    for k in range(4):
+        numbers = f"range({5_000 * k}, {5_000 * (k + 1)}) s(i)"
+        con.execute(f"CREATE TABLE raw{k} AS SELECT i, '{text}' AS t FROM {numbers}")
+        tables.append(f"SELECT i, privatize(t) AS t, keyed(t, i::VARCHAR) AS k, "
+                      f"thread(i) AS by_thread FROM raw{k}")  # fmt: skip
+    con.execute(f"CREATE TABLE safe AS {' UNION ALL '.join(tables)}")
+    counts = "count(DISTINCT t), count(DISTINCT i), count(DISTINCT by_thread) > 1"
+    assert rows(con, f"SELECT {counts} FROM safe") == [(20_000, 20_000, True)]
+    for i, found in rows(con, "SELECT i, k FROM safe WHERE i % 4000 = 7"):
         assert found == KEYED(text, id=i).text
 
 

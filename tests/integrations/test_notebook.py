@@ -23,7 +23,7 @@ def test_it_has_ten_cells_and_is_stored_without_outputs():
     assert not any(cell.get("outputs") for cell in found)
 
 
-@pytest.mark.slow("runs a notebook, which starts processes")
+@pytest.mark.slow("runs a notebook, which starts processes", seconds=40)
 def test_it_runs_and_shows_what_it_says(tmp_path):
     pytest.importorskip("nbconvert")
     pytest.importorskip("ipykernel")
@@ -56,7 +56,7 @@ def test_it_runs_and_shows_what_it_says(tmp_path):
         if cell["cell_type"] == "code"
     ]
     assert shown[0].startswith("12 texts")
-    assert shown[1].count("drawn:") == shown[1].count("read:") == 4
-    assert len(shown[2].splitlines()) == 5
+    assert shown[1].count("drawn:") == shown[1].count("read:") == 3
+    assert len(shown[2].splitlines()) == 4
     assert 1 < float(shown[3].split()[-1]) < 2
     assert "Privacy guarantee: calibrated" in shown[4]

@@ -17,7 +17,7 @@ import spark_here
 from strategies import WORDS
 
 pytestmark = [
-    pytest.mark.slow("starts a cluster"),
+    pytest.mark.slow("starts a cluster", seconds=20),
     pytest.mark.filterwarnings("ignore"),
 ]
 TEXT = " ".join(WORDS[:40])

@@ -21,7 +21,7 @@ import spark_here
 from strategies import WORDS
 
 pytestmark = [
-    pytest.mark.slow("starts Spark twice"),
+    pytest.mark.slow("starts Spark twice", seconds=15),
     pytest.mark.filterwarnings("ignore"),
 ]
 CANARY = "zyxwoldemorth"

@@ -12,7 +12,7 @@ pytest.importorskip("grpc")
 
 import spark_here
 
-pytestmark = pytest.mark.slow("starts a Spark Connect server")
+pytestmark = pytest.mark.slow("starts a Spark Connect server", seconds=25)
 
 CLIENT = """
 import sys

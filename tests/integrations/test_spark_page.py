@@ -22,7 +22,7 @@ import spark_here
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "libraries" / "spark.md").read_text("utf-8")
 pytestmark = [
-    pytest.mark.slow("starts Spark twice"),
+    pytest.mark.slow("starts Spark twice", seconds=15),
     pytest.mark.filterwarnings("ignore"),
 ]
 

@@ -306,7 +306,7 @@ def test_what_shows_is_always_an_ordinary_word(sensitive):
         ({"policy": "all", "ordinary": ["router"]}, "needs a policy"),
         ({"mechanism": "tem", "hide_among": 50}, "needs a policy"),
         ({"policy": "names", "keep": ["Oslo"]}, "--ordinary FILE"),
-        ({"policy": "names", "unknown": "mask"}, "unknown words are hidden"),
+        ({"policy": "names", "unknown": "mask"}, "unknown words hide"),
         ({"policy": "names", "case": "restore"}, "by public rules"),
         ({"policy": "names", "read": "words"}, "best guess"),
         ({"policy": "names", "space": "glove-840b-34k"}, "come from the policy"),

@@ -242,7 +242,7 @@ def test_absent_files_and_unknown_names_are_refused(tmp_path):
 
 def test_opening_every_class_is_refused(tmp_path):
     path = write(tmp_path, body())
-    with pytest.raises(ConfigurationError, match="no class of the policy is hidden"):
+    with pytest.raises(ConfigurationError, match="this policy hides no class"):
         doors.made({**LAW, "policy": str(path), "opened": ["project"]})
 
 

@@ -8,7 +8,7 @@ pytest.importorskip("uvicorn")
 from benchmarks.measure import proxy_load
 
 
-@pytest.mark.slow("two processes of the command under load")
+@pytest.mark.slow("two processes of the command under load", seconds=14)
 def test_nothing_is_in_clear_and_no_request_is_lost_whatever_stops():
     found = proxy_load.measure(clients=16, seconds=3.0)
     assert found["requests"] > 20

@@ -205,10 +205,10 @@ def test_it_starts_as_a_command():
     assert re.search(r"--port PORT", done.stdout)
 
 
-@pytest.mark.slow("two processes of the command, and kills")
+@pytest.mark.slow("two processes of the command, and kills", seconds=18)
 def test_nothing_is_mixed_or_in_clear_when_a_proxy_is_killed(monkeypatch):
     monkeypatch.setattr(soak, "LONGEST_LIFE", 4.0)
-    given = soak.argparse.Namespace(minutes=0.4, clients=2, seed=3)
+    given = soak.argparse.Namespace(minutes=0.25, clients=2, seed=3)
     found = soak.measure(given)
     assert found["requests at the model"] > 20
     assert found["requests with a marker in clear"] == 0

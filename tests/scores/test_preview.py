@@ -141,7 +141,7 @@ def test_a_default_setting_is_looked_up_and_is_what_would_be_measured(read):
         assert getattr(found, name) == pytest.approx(getattr(measured, name), abs=0.02)
 
 
-@pytest.mark.slow("seconds for each setting")
+@pytest.mark.long  # the test above holds two of them
 def test_all_previews_that_are_shipped_are_what_is_measured():
     rows = json.loads(MEASURED.read_text(encoding="utf-8"))
     assert rows == [ship_previews.row(row["epsilon"], row["read"]) for row in rows]

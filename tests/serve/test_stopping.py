@@ -55,7 +55,7 @@ def test_it_ends_with_code_0(start, number):
     service = start()
     assert service.privatize("bad")
     assert service.stop(number) == 0
-    assert "Stopped; all that came in was answered." in service.log()
+    assert "Stopped. All requests were answered." in service.log()
     assert is_refusing(service)
 
 

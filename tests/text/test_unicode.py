@@ -65,7 +65,7 @@ def minor_of(python):
     return done.stdout.strip()
 
 
-@pytest.mark.slow("all of Unicode under every Python that is here")
+@pytest.mark.slow("all of Unicode under every Python that is here", seconds=14)
 @pytest.mark.parametrize("python", pythons())
 def test_all_of_unicode_is_folded_the_same_by_every_python(python):
     run = [python, "-c", SCRIPT, unicode.__file__]

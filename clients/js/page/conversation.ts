@@ -45,7 +45,7 @@ function start({ bytes, digest }: { bytes: ArrayBuffer; digest: string }): void 
       tell("Copied.");
     } catch {
       getSelection()?.selectAllChildren(element("sent"));
-      tell("Selected: copy it with your keyboard.");
+      tell("The prompt is selected. Copy it with your keyboard.");
     }
   }
 
@@ -63,7 +63,7 @@ function start({ bytes, digest }: { bytes: ArrayBuffer; digest: string }): void 
     conversation = conversations.begin();
     text.value = answer.value = "";
     hide();
-    tell("A new conversation: the words of the old one are forgotten.");
+    tell("This is a new conversation. The page has forgotten the words of the old one.");
     text.focus();
   });
   element("digest").textContent = digest;
@@ -71,5 +71,5 @@ function start({ bytes, digest }: { bytes: ArrayBuffer; digest: string }): void 
 }
 
 artifact().then(start).catch(() => {
-  element("told").textContent = "This page is damaged: its artifact is not whole. Nothing was hidden.";
+  element("told").textContent = "This page is damaged: its artifact is incomplete. Nothing was hidden.";
 });

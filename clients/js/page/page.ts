@@ -78,19 +78,22 @@ function start(all: Privatizer): void {
     slider.setAttribute("aria-valuetext", `epsilon ${privatizer.epsilon}`);
     const [promise] = privatizer.summary.split("\n");
     element("promise").textContent = promise!.replace(/^Privacy guarantee: /, "");
-    const { unchanged, near, of, recovered, shown } = privatizer.preview;
+    const { unchanged, near, of, recovered, shown, in_domain: domains } = privatizer.preview;
     element("of").textContent = `Protection: ${privatizer.protection}. Of 100 words of ${of}`;
     const rows: [string, number | null][] = [
       ["are ordinary and shown", shown ?? null],
-      [shown === undefined ? "are unchanged" : "of the sensitive ones are unchanged", unchanged],
+      [shown === undefined ? "are unchanged" : "of the sensitive words are unchanged", unchanged],
       ["are unchanged or near in meaning", near],
       ["are recovered by an attacker", recovered],
     ];
     element("shares").replaceChildren(...rows.filter(([, share]) => share !== null).map(row));
     element("adversary").textContent =
-      recovered === null
-        ? ""
-        : `The attacker ${privatizer.adversary}. An attacker who knows more of a text recovers more.`;
+      recovered !== null
+        ? `The attacker ${privatizer.adversary}. An attacker who knows more about a text recovers more.`
+        : domains
+          ? `In ${domains[2]} kinds of texts, an attacker with other texts from the same domain recovered ` +
+            `${of100(domains[0])} to ${of100(domains[1])} of 100 sensitive words.`
+          : "";
     const items = privatizer.guarantee.disclosed.map((each) => {
       const item = document.createElement("li");
       item.textContent = each;
@@ -116,10 +119,10 @@ function start(all: Privatizer): void {
     forget();
     const others = releases.size - 1;
     element("told").textContent = !isNew
-      ? "This text has its release already: it is the same one."
+      ? "This text already has a release. It is shown again."
       : others
-        ? `Drawn. It is release ${others + 1} of this visit: what releases of nearly one text tell adds up.`
-        : "Drawn.";
+        ? `This is release ${others + 1} of your visit. Releases of similar texts together disclose more than one.`
+        : "This is the release.";
   }
 
   async function copy(): Promise<void> {
@@ -128,7 +131,7 @@ function start(all: Privatizer): void {
       element("told").textContent = "Copied.";
     } catch {
       getSelection()?.selectAllChildren(element("release"));
-      element("told").textContent = "Selected: copy it with your keyboard.";
+      element("told").textContent = "The release is selected. Copy it with your keyboard.";
     }
   }
 
@@ -154,25 +157,26 @@ function start(all: Privatizer): void {
 /** What happens to a word of a policy, inside a sentence. */
 function ofGroup({ stay, likeliest }: Explanation, group: Described): string {
   if (group.class === "ordinary") {
-    return ` is an ordinary word. It stays as it is ${of100(stay ?? 0)} of 100 times.`;
+    return ` is an ordinary word. It is unchanged ${of100(stay ?? 0)} of 100 times.`;
   }
   const kept = of100((likeliest[0]?.chance ?? 0) * group.size);
   const some = likeliest.slice(0, 6).map((each) => each.word).join(", ");
   return (
-    ` is sensitive: ${group.class}, ${group.form}. ${kept} of 100 times it becomes one of ` +
-    `${group.size.toLocaleString("en")} of its kind, all alike, such as ${some} …`
+    ` is sensitive (${group.class}, ${group.form}). ${kept} of 100 times, a random word of its group ` +
+    `replaces it. The group has ${group.size.toLocaleString("en")} words, such as ${some} … ` +
+    "All are equally likely."
   );
 }
 
 /** What happens to a word of a space. */
 function ofSpace({ lookedUpAs, stay, likeliest }: Explanation): string {
   if (lookedUpAs === null) {
-    return " is not in the vocabulary, like every such word: any word may come out, none more often than others.";
+    return " is not in the vocabulary. Any word may replace it, and all are equally likely.";
   }
   const others = likeliest.filter((each) => each.word !== lookedUpAs);
   const chance = of100(others[0]?.chance ?? 0);
   const likely = others.slice(0, 6).map((each) => each.word).join(", ");
-  return ` stays as it is ${of100(stay ?? 0)} of 100 times. Likeliest besides, each ${chance} of 100 times: ${likely} …`;
+  return ` is unchanged ${of100(stay ?? 0)} of 100 times. The most likely other words, each ${chance} of 100 times: ${likely} …`;
 }
 
 function row([name, share]: [string, number | null]): HTMLElement {
@@ -190,5 +194,5 @@ function row([name, share]: [string, number | null]): HTMLElement {
 }
 
 artifact().then(({ bytes, digest }) => start(load(bytes, { digest }))).catch(() => {
-  element("promise").textContent = "This page is damaged: its artifact is not whole. Nothing was released.";
+  element("promise").textContent = "This page is damaged: its artifact is incomplete. Nothing was released.";
 });

@@ -97,8 +97,8 @@ export interface Measured {
   /** Under a policy: share of words that are ordinary and shown; all others are of the rest. */
   readonly shown?: number;
   /**
-   * Under a shipped policy: the least and the largest share of sensitive words that an attacker with texts of
-   * the same domain recovered, and of how many kinds of texts; null where nobody has measured it.
+   * Under a shipped policy: the least and the largest share of sensitive words that an attacker
+   * with other texts of the same domain recovered, and in how many kinds of texts.
    */
   readonly in_domain?: readonly [number, number, number] | null;
 }
@@ -329,18 +329,18 @@ function checkSetting(setting: Setting, header: Header, law: string): void {
     (preview.near === null || within(preview.near, 0, 1)) &&
     (preview.recovered === null || within(preview.recovered, 0, 1)) &&
     (preview.shown === undefined || within(preview.shown, 0, 1)) &&
-    isInDomain(preview.in_domain) &&
+    isOfDomains(preview.in_domain ?? null) &&
     typeof preview.of === "string" &&
     typeof summary === "string";
   if (!isTold) throw artifactError("a field of a setting is not what it must be");
   checkProtection(setting, policy !== undefined);
 }
 
-/** Whether these are two shares, the smaller one first, and a count. */
-function isInDomain(found: Measured["in_domain"]): boolean {
-  if (found === undefined || found === null) return true;
-  const [least, most, kinds, ...more] = listed<number>(found);
-  return within(most, 0, 1) && within(least, 0, most) && Number.isSafeInteger(kinds) && !more.length;
+/** Whether these are a least share, a largest one and a number of kinds of texts. */
+function isOfDomains(found: readonly [number, number, number] | null): boolean {
+  if (found === null) return true;
+  const [least, most, kinds] = listed(found);
+  return found.length === 3 && within(least, 0, 1) && within(most, least, 1) && within(kinds, 1, MOST);
 }
 
 /** Whether the metric is that of groups, in which any two words are at most 1 apart. */

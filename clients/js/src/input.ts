@@ -23,7 +23,8 @@ const TELLING = [
  * that capture: it guards against mistakes of a page, not against a hostile one.
  */
 export function defineInput(privatizer: Privatizer, name = "mondegreen-input"): void {
-  const note = `Each word is replaced here before it is sent (epsilon ${privatizer.epsilon}).`;
+  const replaced = privatizer.preview.shown === undefined ? "All words" : "Sensitive words";
+  const note = `${replaced} are replaced on this page, before the text is sent (epsilon ${privatizer.epsilon}).`;
 
   class MondegreenInput extends HTMLElement {
     static readonly formAssociated = true;

@@ -11,7 +11,7 @@ import { type Explanation, type Way, wayOf } from "./way.js";
 
 const UNTRUSTED =
   "WARNING: no digest was given, so anybody may have written this artifact. Only the factor above " +
-  "is computed here. Give the digest that the command printed which wrote it.";
+  "was computed here. Give the digest that was printed when the artifact was exported.";
 
 /** Where a word is: code units `start..end-1`, of the release or of the input. */
 export interface Span {

@@ -103,7 +103,7 @@ test("required, disabled, reset and its label work as those of a textarea", { sk
   const session = await context.newCDPSession(page);
   const { nodes } = await session.send("Accessibility.getFullAXTree");
   const boxes = nodes.filter(({ role }) => role?.value === "textbox");
-  assert.ok(boxes.some(({ name, description }) => name.value === "Your note" && /replaced here/.test(description.value)));
+  assert.ok(boxes.some(({ name, description }) => name.value === "Your note" && /^All words are replaced on this page/.test(description.value)));
   assert.equal(await page.evaluate(() => document.forms[0].checkValidity()), false);
   await page.click("button");
   await typed(page, "hello");

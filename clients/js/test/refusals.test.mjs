@@ -257,8 +257,11 @@ const POLICY_LIES = {
   "a word that is too good for what is unchanged": (h) => (first(h).preview.unchanged = 0.51),
   "a preview without its share": (h) => delete first(h).preview.shown,
   "a share that is none": (h) => (first(h).preview.shown = 2),
-  "an attacker of another domain": (h) => (first(h).preview.in_domain = [0.5, 0.4, 3]),
-  "an attacker without a share": (h) => (first(h).preview.in_domain = [0.5]),
+  "a preview without what attackers recovered": (h) => delete first(h).preview.in_domain,
+  "a share of attackers that is none": (h) => (first(h).preview.in_domain = [0.1, 1.1, 6]),
+  "a least share above the largest one": (h) => (first(h).preview.in_domain = [0.5, 0.1, 6]),
+  "shares of no texts": (h) => (first(h).preview.in_domain = [0.1, 0.5, 0]),
+  "one share of attackers": (h) => (first(h).preview.in_domain = [0.1]),
   "one word in two groups": (h, p) => {
     const words = new TextDecoder().decode(p.get("words")).split("\n");
     words[words.length - 1] = words[h.policy.ordinary];

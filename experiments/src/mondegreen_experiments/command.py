@@ -47,25 +47,25 @@ def reproduce(
         default=None,
     ),
     epsilons: tuple[float, ...] = option(
-        "Epsilon in place of those of the recipe. Claims that need others cannot be "
-        "told. Repeatable.",
+        "Epsilon, instead of those of the recipe. The verdict on a claim that needs "
+        "another epsilon is then: cannot be told. Repeatable.",
         "--epsilon",
         default=(),
     ),
     spaces: tuple[str, ...] = option(
-        "Vectors in place of ours: GloVe or fastText text, word2vec text or binary, or "
-        "a space. NAME is glove, w2v or w2v_frequent, or one dimension, as glove-50. "
-        "Repeatable.",
+        "Vectors, instead of ours: GloVe or fastText text, word2vec text or binary, or "
+        "a space. NAME is glove, w2v or w2v_frequent, or such a name with a dimension: "
+        "glove-50. Repeatable.",
         "--space NAME=FILE",
         default=(),
     ),
     words: int = option(
-        "First words of each file of --space to take; 0 for all.",
+        "Use the first N words of each file of --space. 0: all words.",
         type=click.IntRange(min=0),
         default=0,
     ),
     classifier: str = option(
-        "Classifier in place of the recipe's: tf-idf, lstm, or the folder of a model "
+        "Classifier, instead of the recipe's: tf-idf, lstm, or the folder of a model "
         "of the library transformers.",
         "--classifier NAME|FOLDER",
         default="",
@@ -92,8 +92,8 @@ def reproduce(
     output: File | None = option("Write all runs as a Parquet file.", "-o --output"),
     force: bool = options.FORCE,
     peers: bool = option(
-        "Install the other packages of the scoreboard, pinned, in environments of "
-        "their own."
+        "Install the other tools of the scoreboard, with pinned versions, in separate "
+        "environments."
     ),
     sets: tuple[str, ...] = option(
         "Texts to add to the scoreboard: a file with a column text. Repeatable.",
@@ -105,7 +105,7 @@ def reproduce(
     ),
     tools: tuple[str, ...] = option(
         'Tool to add to the scoreboard: a command that reads lines {"text": ...} and '
-        "prints as many with the releases. Repeatable.",
+        "prints one such line with the release for each. Repeatable.",
         "--tool NAME=COMMAND",
     ),
     list_all: bool = option("List the experiments.", "--list"),

@@ -203,9 +203,9 @@ def certify_context(
 ) -> ContextCertificate:
     r"""Compute the posterior of every hidden word of texts, for their owner.
 
-    Without ``releases`` it is :math:`e_i`, before any draw: a mean over simulated
-    releases that are thrown away. With them it is :math:`b_i`, of these releases; the
-    module defines both.
+    Without ``releases``, the result is :math:`e_i`, before any draw: a mean over
+    simulated releases, which are discarded. With ``releases``, it is :math:`b_i`, for
+    these releases. The module defines both.
 
     Parameters
     ----------

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, zip_longest
-from typing import Any, Final, final
+from typing import Any, Final, Protocol, final
 
 import numpy as np
 
@@ -30,6 +30,26 @@ _TOLERANCE: Final = 1e-9
 Distances = Callable[[Ids, Ids], Floats]
 
 
+class Named(Protocol):
+    """What an audit reports of a public set of words: a space, or a policy."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def digest(self) -> str:
+        """Its SHA-256, in hex."""
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The names of its words."""
+
+    @property
+    def vocab_size(self) -> int:
+        """How many there are."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -43,7 +63,7 @@ class Claim:
     epsilon: float
     metric: str
     between: Distances
-    space: Space
+    space: Named
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf:

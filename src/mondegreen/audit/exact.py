@@ -58,8 +58,8 @@ def build_table(state: State, ids: Ids | None = None) -> LawTable:
     # Not so where an entry is no number, either: it would compare as no loss.
     if not (np.abs(np.exp(log_law).sum(axis=1) - 1) < _COMPLETE).all():
         raise MondegreenError(
-            f"what {state.guarantee.mechanism} states as its law does not sum to 1, "
-            "so it cannot be audited"
+            f"the probabilities of {state.guarantee.mechanism} do not sum to 1, so "
+            "they cannot be audited"
         )
     return LawTable(chosen, log_law)
 

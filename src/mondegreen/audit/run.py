@@ -12,11 +12,15 @@ import numpy as np
 from mondegreen.audit import exact, statistical
 from mondegreen.audit.claim import Claim, choose_pairs, find_claim
 from mondegreen.audit.exact import LawTable, build_table, worst_pair
+from mondegreen.audit.policy import audit_policy
 from mondegreen.audit.report import AuditReport
 from mondegreen.audit.statistical import StateSampler
-from mondegreen.errors import LawUnknownError
+from mondegreen.errors import ConfigurationError, LawUnknownError
 from mondegreen.mechanisms.base import AbstractMechanism, State
+from mondegreen.mechanisms.symbols.response import ResponseState
+from mondegreen.policy.policy import Policy
 from mondegreen.sampling.noise import Batch, OSNoise
+from mondegreen.settings import SYMBOL_MECHANISMS
 from mondegreen.space.space import Space
 from mondegreen.wording import amount
 
@@ -29,16 +33,24 @@ _TRIED: Final = 8
 
 
 def audit_mechanism(
-    mechanism: AbstractMechanism, space: Space, **options: Any
+    mechanism: AbstractMechanism, space: Space | Policy, **options: Any
 ) -> AuditReport:
-    """Audit a mechanism on a space.
+    """Audit a mechanism on a space, or ``urr`` or ``krr`` on a policy.
+
+    On a policy, exact means: the integers of every pair of symbols and every output
+    that the guarantee covers, the certificate, and the sampler at the first and last
+    draw of outputs. Words of one group are one symbol. Draws are words that are
+    printed for texts of one word, replaced words, and members of groups and formats,
+    which must be uniform.
 
     Parameters
     ----------
     mechanism : AbstractMechanism
-    space : Space
+    space : Space or Policy
+        A policy is what :func:`mondegreen.policy.policy.load_policy` returns.
     **options
-        Those of :func:`audit_state`.
+        Those of :func:`audit_state`. On a policy, the metric ``discrete`` claims that
+        ordinary words are protected, too.
 
     Returns
     -------
@@ -48,6 +60,8 @@ def audit_mechanism(
     ------
     LawUnknownError, InvalidParameterError
         As :func:`audit_state` does.
+    ConfigurationError
+        If the mechanism or the metric does not go with a policy.
 
     Examples
     --------
@@ -59,13 +73,27 @@ def audit_mechanism(
     >>> report = audit_mechanism(twin, space, claim=1.0, seed=0)
     >>> report.verdict, round(report.found, 3), report.found_is
     ('broken', 1.754, 'exact')
+    >>> from mondegreen.policy.policy import load_policy
+    >>> policy = load_policy("sensitive")
+    >>> default = audit_mechanism(mg.mechanism("urr", epsilon=12.0), policy, runs=0)
+    >>> default.verdict, round(default.found, 3), default.found_is
+    ('holds', 12.0, 'exact')
     """
+    if isinstance(space, Policy):
+        if mechanism.name not in SYMBOL_MECHANISMS:
+            raise ConfigurationError(
+                f"{mechanism.name} works on a space, not on a policy: give a space, or "
+                "use urr or krr"
+            )
+        symbols: Any = space.alphabet
+        return audit_state(mechanism.prepare(symbols), policy=space, **options)
     return audit_state(mechanism.prepare(space), **options)
 
 
 def audit_state(
     state: State,
     *,
+    policy: Policy | None = None,
     claim: float | None = None,
     metric: str | None = None,
     method: Literal["auto", "exact", "statistical"] = "auto",
@@ -85,6 +113,8 @@ def audit_state(
     Parameters
     ----------
     state : State
+    policy : Policy, optional
+        The policy whose symbols ``urr`` or ``krr`` was prepared for.
     claim : float, optional
         Epsilon to audit, by default that of the guarantee.
     metric : {"euclidean", "poincare", "hamming", "discrete"}, optional
@@ -111,6 +141,8 @@ def audit_state(
         If no law is known and there are 0 runs, or the method is "exact".
     InvalidParameterError
         If a number is out of range.
+    ConfigurationError
+        If the state was prepared for another policy than ``policy``.
 
     Examples
     --------
@@ -121,6 +153,19 @@ def audit_state(
     'holds'
     """
     statistical.check_settings(runs, pairs, alpha)
+    if isinstance(state, ResponseState):
+        return audit_policy(
+            state,
+            _check_policy(state, policy),
+            claim=claim,
+            metric=metric,
+            method=method,
+            runs=runs,
+            pairs=pairs,
+            alpha=alpha,
+            seed=seed,
+            progress=progress,
+        )
     if seed is None:
         ((_, rng),) = OSNoise().streams(Batch(0, b"", ["audit"]))
     else:
@@ -142,6 +187,16 @@ def audit_state(
         return audit.statistical()
     is_drawn = runs > 0 and method == "auto"
     return audit.by_certificate(certified, audit.statistical() if is_drawn else None)
+
+
+def _check_policy(state: ResponseState, policy: Policy | None) -> Policy:
+    """Refuse another policy than that of the state: its words are audited, too."""
+    if policy is None or policy.alphabet != state.alphabet:
+        raise ConfigurationError(
+            f"{state.guarantee.mechanism} was prepared for the symbols of a policy: "
+            "pass policy=load_policy(...), that policy"
+        )
+    return policy
 
 
 @final

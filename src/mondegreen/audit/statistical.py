@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, final
 
@@ -41,7 +41,13 @@ _CAUTION: Final = 2.5
 _NAMED: Final = 8
 """Outputs of an event that the evidence names."""
 
+_SHOWN: Final = 3
+"""Outputs that a finding names."""
+
 _BLOCK: Final = 1 << 17
+
+_SUM: Final = 1e-12
+"""How far a sum of probabilities may be off."""
 
 
 class Sampler(Protocol):
@@ -74,18 +80,29 @@ class StateSampler:
         return self.state.space.words[output]
 
 
+Covered = Callable[[Evidence, int], NDArray[np.bool_]]
+"""Which of so many outputs the claim is about, for a pair."""
+
+
+def cover_all(pair: Evidence, outputs: int) -> NDArray[np.bool_]:
+    """Cover all outputs, as most claims do."""
+    return np.ones(outputs, dtype=np.bool_)
+
+
 def measure_pairs(
     sampler: Sampler,
     pairs: Sequence[Evidence],
     runs: int,
     alpha: float,
     progress: Progress = no_progress,
+    covered: Covered = cover_all,
 ) -> list[Evidence]:
     """Certify a loss for each pair: lower bounds, or 0.
 
     One half of the runs of an input chooses events, the other measures them. All
     bounds hold together, except with probability ``alpha``. The runs of an input serve
-    all of its pairs: a union bound asks for no independence.
+    all of its pairs: a union bound asks for no independence. Events hold no output that
+    the claim does not cover.
     """
     half = runs // 2
     level = alpha / (2 * max(len(pairs), 1))
@@ -97,7 +114,7 @@ def measure_pairs(
         parts = (half // 2, half - half // 2, half)
         drawn[given] = tuple(sampler.counts(given, part) for part in parts)
         progress(done / len(inputs))
-    return [_measure(sampler, pair, drawn, half, level) for pair in pairs]
+    return [_measure(sampler, pair, drawn, half, level, covered) for pair in pairs]
 
 
 def _measure(
@@ -106,6 +123,7 @@ def _measure(
     drawn: dict[Input, tuple[Counts, ...]],
     half: int,
     level: float,
+    covered: Covered,
 ) -> Evidence:
     """Choose an event on the first halves and bound its ratio on the second."""
     size = max(len(part) for given in pair.inputs for part in drawn[given])
@@ -115,7 +133,8 @@ def _measure(
     )
     swapped = replace(pair, ids=pair.ids[::-1], words=pair.words[::-1])
     ways = [(first, second, pair), (second, first, swapped)]
-    events = [choose_event(p[:2], q[:2]) for p, q, _ in ways]
+    within = covered(pair, size)
+    events = [choose_event(p[:2], q[:2], within) for p, q, _ in ways]
     best = max((0, 1), key=lambda way: events[way][1])
     event, (p, q, ordered) = events[best][0], ways[best]
     hits = int(p[2][event].sum()), int(q[2][event].sum())
@@ -141,13 +160,15 @@ def strongest(found: Sequence[Evidence]) -> Evidence | None:
 
 
 def choose_event(
-    first: Sequence[Counts], second: Sequence[Counts]
+    first: Sequence[Counts],
+    second: Sequence[Counts],
+    within: NDArray[np.bool_],
 ) -> tuple[NDArray[np.bool_], float]:
     """Choose outputs that tell the first input from the second, and say how well.
 
     That is in nats, of no statistical meaning. Each input comes with the counts of two
     separate parts of its runs, all of one length; those that measure the event must be
-    others again.
+    others again. Outputs that are not ``within`` are left out of the event.
 
     Candidates are single outputs; by the lemma of Neyman and Pearson, the sets of
     outputs whose ratio exceeds a threshold; and all but the most frequent outputs,
@@ -157,16 +178,16 @@ def choose_event(
     output: a set that holds it holds all of them.
     """
     (p, scored_p), (q, scored_q) = first, second
-    seen = p + q > 0
+    seen, unseen = within & (p + q > 0), within & (p + q == 0)
     old_p, old_q = np.append(p[seen], 0), np.append(q[seen], 0)
-    new_p = np.append(scored_p[seen], scored_p[~seen].sum())
-    new_q = np.append(scored_q[seen], scored_q[~seen].sum())
+    new_p = np.append(scored_p[seen], scored_p[unseen].sum())
+    new_q = np.append(scored_q[seen], scored_q[unseen].sum())
     orders = (
-        np.array([np.argmax(_score(old_p, old_q, int(old_p.sum())))]),
+        np.array([np.argmax(_score(old_p, old_q, int(p.sum())))]),
         np.argsort(-(old_p + 0.5) / (old_q + 0.5), kind="stable"),
         np.argsort(old_p + old_q, kind="stable"),
     )
-    best, chosen, runs = -np.inf, orders[0], int(new_p.sum())
+    best, chosen, runs = -np.inf, orders[0], int(scored_p.sum())
     for order in orders:
         score = _score(np.cumsum(new_p[order]), np.cumsum(new_q[order]), runs)
         cut = int(np.argmax(score))
@@ -174,9 +195,57 @@ def choose_event(
             best, chosen = float(score[cut]), order[: cut + 1]
     inside = np.zeros(len(old_p), dtype=bool)
     inside[chosen] = True
-    event = np.full(len(p), inside[-1])
+    event = unseen & inside[-1]
     event[seen] = inside[:-1]
     return event, best
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A set of outputs that came more often than their law allows."""
+
+    outputs: NDArray[np.intp]  # the most frequent first
+    share: float  # by the law
+    hits: int
+    runs: int
+
+
+def find_excess(parts: Sequence[Counts], law: Floats, level: float) -> Excess | None:
+    """Compare the outputs of three separate runs with a law; None for no difference.
+
+    The first part orders outputs, by how much they are too frequent. The second
+    chooses how many of them make an event. The third measures that: its
+    Clopper-Pearson bound holds at ``level``. Outputs that are too rare make all the
+    others too frequent.
+    """
+    ordering, choosing, fresh = parts
+    expected = law * int(ordering.sum())
+    order = np.argsort(-(ordering + 0.5) / (expected + 0.5), kind="stable")
+    sets = np.cumsum(choosing[order]), np.cumsum(law[order])
+    cut = int(np.argmax(_deviations(*sets, int(choosing.sum()))))
+    event = order[: cut + 1]
+    hits, runs, share = int(fresh[event].sum()), int(fresh.sum()), law[event].sum()
+    if lower_bound(hits, runs, level) <= share + _SUM:
+        return None
+    frequent = event[np.argsort(-fresh[event], kind="stable")]
+    return Excess(frequent, float(share), hits, runs)
+
+
+def _deviations(hits: Counts, shares: Floats, runs: int) -> Floats:
+    """How many deviations counts are above their law; rough where few are expected."""
+    spread = np.sqrt(runs * shares * np.maximum(1 - shares, 0) + 1)
+    return np.asarray((hits - runs * shares - 1) / spread)
+
+
+def describe_excess(excess: Excess, name: Callable[[int], str]) -> str:
+    """Name the first outputs of an event, and how often they came."""
+    shown = ", ".join(name(i) for i in excess.outputs[:_SHOWN].tolist())
+    more = len(excess.outputs) - _SHOWN
+    return (
+        f"{shown}{f' and {more:,} more' if more > 0 else ''} in {excess.hits:,} of "
+        f"{excess.runs:,} draws, where the law has a share of {excess.share:.4g}"
+    )
 
 
 def _score(p: Counts, q: Counts, runs: int) -> Floats:

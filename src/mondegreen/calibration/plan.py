@@ -87,8 +87,8 @@ class Plan:
             self.elsewhere = evaluator.space.name
             if by == "certified_epsilon":
                 raise ConfigurationError(
-                    "epsilons of two spaces are per unit of different distances: match "
-                    "worst_loss, bayes_risk, n_w or privacy_ratio"
+                    "the epsilons of two spaces have different units: use --match "
+                    "with worst_loss, bayes_risk, n_w or privacy_ratio"
                 )
         self.show(f"{to.name}: measuring the reference")
         found = evaluator.try_at(to, epsilon, certify=True)

@@ -191,13 +191,13 @@ def match_target(
     ends = reference.scores.get(probe.score)
     if ends is None:
         raise ConfigurationError(
-            f"{probe.score} of {reference.mechanism} is not known, so nothing can be "
-            f"matched by it; choose one of: {', '.join(MATCHES)}"
+            f"{probe.score} of {reference.mechanism} is not known, so it cannot be "
+            f"matched; choose one of: {', '.join(MATCHES)}"
         )
     value = ends[1] if probe.is_at_least else ends[0]
     if not 0 < value:
         raise ConfigurationError(
             f"{probe.score} of {reference.mechanism} at epsilon {reference.epsilon:g} "
-            "is 0, as far as runs can tell: take a larger epsilon of the reference"
+            "was 0 in all runs: use a larger epsilon for the reference"
         )
     return Target(by, value, over, prior)

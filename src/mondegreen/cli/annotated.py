@@ -40,12 +40,12 @@ def check_spans(
         If there are several columns, or one of the ``excluded`` options is given.
     """
     if len(columns) > 1:
-        raise ConfigurationError("--spans goes with one --column")
+        raise ConfigurationError("--spans needs exactly one --column")
     if field in columns:
-        raise ConfigurationError("--spans names another field than --column")
+        raise ConfigurationError("--spans must name another field than --column")
     for name, is_given in excluded.items():
         if is_given:
-            raise ConfigurationError(f"--spans does not go with {name}")
+            raise ConfigurationError(f"--spans cannot be combined with {name}")
 
 
 def privatize_annotated(

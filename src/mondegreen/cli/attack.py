@@ -283,6 +283,9 @@ def _finish(
         made = replace(made, found={**made.found, others.name: others})
         if limits:  # no other limit says anything about a file that holds originals
             limits = {others.name: 0.0, **limits}
+    if limits and made.about.get("release_problem"):
+        # Attacks on the law alone have a result, which says nothing of these rows.
+        limits = {"unchanged_rows": 0.0, **limits}
     if as_json:
         shown = {key: each.to_dict() for key, each in made.found.items()}
         echo_json({**made.about, "note": _OWN, **shown})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import platform
 import sys
+from dataclasses import replace
 from importlib import metadata
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -14,6 +15,10 @@ from mondegreen.cli.options import command, option
 from mondegreen.cli.render import echo_facts, echo_json, shower
 from mondegreen.errors import ConfigurationError
 from mondegreen.settings import Settings
+
+if TYPE_CHECKING:
+    from mondegreen.audit.report import AuditReport
+    from mondegreen.space.space import Space
 
 _BROKEN: Final = 4
 _TIMEOUT: Final = 600.0
@@ -24,8 +29,14 @@ def audit(
     epsilon: float = option(
         "Claim to check, and epsilon of the mechanism.", "-e --epsilon"
     ),
-    name: options.MechanismName | None = option(
-        "Mechanism to audit.", "-m --mechanism"
+    settings: Settings = options.settings(
+        "mechanism",
+        *options.POLICY,
+        "numbers",
+        "near",
+        "parameters",
+        "space",
+        "allow_unproved",
     ),
     target: str | None = option(
         "Function to audit: any callable word -> word. It runs in its own process.",
@@ -34,8 +45,6 @@ def audit(
     claim: float | None = option(
         "Audit the mechanism against another epsilon.  [default: --epsilon]"
     ),
-    parameters: tuple[str, ...] = options.PARAMETERS,
-    space: options.SpaceName = options.SPACE,
     words: int | None = option(
         "Audit N words of the space. Exact methods need at most 4096.",
         "N",
@@ -68,20 +77,26 @@ def audit(
         type=click.FloatRange(min=0, min_open=True),
     ),
     seed: options.Seed | None = option("Seed, to repeat an audit."),
-    allow_unproved: bool = options.UNPROVED,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
     """Check the guarantee of a mechanism, or of any function from words to words.
 
-    The audit is exact if output probabilities can be computed. It then checks every
-    pair of words and every output, or a proved bound on large spaces, and compares
-    sampled outputs with the probabilities. Otherwise the audit is statistical: it
-    chooses an event on one half of the runs and bounds it on the other half. "Not
-    rejected" proves nothing. The report says which violations the audit could have
-    found. A small epsilon is the strongest test.
+    By default, the command audits what privatize does by default: policy sensitive,
+    mechanism urr. On a policy, the audit compares every pair of ordinary words and
+    groups, in the integers that are sampled. It tries the sampler, looks all words
+    up, and counts what is printed.
+
+    On a space, the audit is exact if output probabilities can be computed. It then
+    checks every pair of words and every output, or a proved bound on large spaces,
+    and compares sampled outputs with the probabilities. Otherwise the audit is
+    statistical: it chooses an event on one half of the runs and bounds it on the
+    other half. "Not rejected" proves nothing. The report says which violations the
+    audit could have found. A small epsilon is the strongest test.
 
     \b
+    mondegreen audit --epsilon 12
+    mondegreen audit --policy names --mechanism krr --epsilon 8
     mondegreen audit --mechanism tem --epsilon 2.5 --words 500
     mondegreen audit --mechanism exponential --epsilon 4 --claim 2 --words 500
     mondegreen audit -m vickrey_literal -e 0.1 --words 60 --allow-unproved
@@ -91,14 +106,6 @@ def audit(
     Exit codes: 0 the guarantee holds or was not rejected, 4 it is broken, 2 usage, 3
     data.
     """  # noqa: D301
-    from mondegreen.audit.subspace import subspace
-    from mondegreen.space.store import load_space
-
-    if (name is None) == (target is None):
-        raise ConfigurationError("give one of --mechanism and --target")
-    loaded = load_space(space)
-    if words is not None:
-        loaded = subspace(loaded, words)
     show = shower(quiet)
     common: dict[str, Any] = {
         "metric": metric,
@@ -108,45 +115,68 @@ def audit(
         "progress": lambda what, share: show(f"{what}: {share:.0%}"),
         **({} if runs is None else {"runs": runs}),
     }
-    if name is not None:
-        from mondegreen.audit.run import audit_mechanism
-        from mondegreen.privatizer.build import build_mechanism
-
+    if target is None:
         of_targets = {
             "--unknown-words": unknown_words is not None,
             "--workers": workers,
             "--python": python is not None,
             "--timeout": timeout != _TIMEOUT,
         }
-        _refuse("--mechanism", "--target", of_targets)
-        chosen = options.collect_parameters(parameters)
-        mechanism = build_mechanism(
-            Settings(mechanism=name, epsilon=epsilon, parameters=chosen)
-        )
-        options.check_proved(mechanism, allow_unproved=allow_unproved)
-        report = audit_mechanism(
-            mechanism, loaded, claim=claim, method=method, **common
-        )
+        _refuse("a mechanism", "--target", of_targets)
+        chosen = replace(settings, epsilon=epsilon).resolve()
+        report = _audit_settings(chosen, words, claim=claim, method=method, **common)
     else:
         from mondegreen.audit.target import audit_target
 
         of_mechanisms = {
+            "--mechanism": settings.mechanism is not None,
+            "--policy": settings.policy is not None,
             "--claim": claim is not None,
-            "--set": bool(parameters),
+            "--set": bool(settings.parameters),
             "--method exact": method == "exact",
-            "--allow-unproved": allow_unproved,
+            "--allow-unproved": settings.allow_unproved,
         }
-        _refuse("--target", "--mechanism", of_mechanisms)
+        _refuse("--target", "mechanisms of this package", of_mechanisms)
+        # What a policy alone has a meaning for is refused beside every word.
+        known = replace(settings, policy="all").resolve()
         if unknown_words is not None:
             common["unknown"] = tuple(filter(None, unknown_words.split(",")))
         common |= {"workers": workers, "python": python, "timeout": timeout}
-        report = audit_target(str(target), loaded, epsilon, **common)
+        report = audit_target(target, _load_words(known, words), epsilon, **common)
     show("")
     if as_json:
         echo_json(report.to_dict())
     else:
         click.echo(str(report))
     click.get_current_context().exit(_BROKEN if report.is_broken else 0)
+
+
+def _audit_settings(
+    settings: Settings, words: int | None, **options_of_audit: Any
+) -> AuditReport:
+    """Audit the mechanism of resolved settings, on their policy or their space."""
+    from mondegreen.audit.run import audit_mechanism
+    from mondegreen.policy.policy import find_policy
+    from mondegreen.privatizer.build import build_mechanism
+
+    mechanism = build_mechanism(settings)
+    options.check_proved(mechanism, allow_unproved=settings.allow_unproved)
+    policy = find_policy(settings)
+    if policy is not None and words is not None:
+        raise ConfigurationError(
+            "--words is for mechanisms on a space; all symbols of a policy are audited"
+        )
+    inputs = _load_words(settings, words) if policy is None else policy
+    return audit_mechanism(mechanism, inputs, **options_of_audit)
+
+
+def _load_words(settings: Settings, words: int | None) -> Space:
+    """Load the space of settings, or so many of its words."""
+    from mondegreen.audit.subspace import subspace
+    from mondegreen.space.store import load_space
+
+    loaded = load_space(str(settings.space))
+    return loaded if words is None else subspace(loaded, words)
 
 
 def _refuse(given: str, needed: str, unfit: dict[str, bool]) -> None:
@@ -190,7 +220,7 @@ _WRONG: Final = "WRONG, do not use"
 
 @command()
 def doctor(as_json: bool = options.JSON) -> None:
-    """Show versions, spaces and the random source, and check what can be checked.
+    """Show versions, spaces and the random source, and check the installation.
 
     Run it after the installation, and add its output to a bug report. It reads no text
     and opens no connection.

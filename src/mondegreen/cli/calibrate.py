@@ -187,8 +187,8 @@ def calibrate(
         return
     if not names and not quiet:
         say(
-            "These targets are about mechanisms over a space. No --mechanism was "
-            f"named: measuring {_OVER_SPACE}."
+            "These targets are for mechanisms on a space. You named no --mechanism, so "
+            f"the command measures {_OVER_SPACE}."
         )
     _calibrate_over_space(
         sample,
@@ -279,7 +279,7 @@ def _calibrate_over_space(
             why = "; ".join(f"{row.setting}: {row.calibration.problem}" for row in rows)
             wanted = "; ".join(map(str, plan.targets))
             raise ConfigurationError(
-                f"no epsilon was found that is sure to keep: {wanted}. {why}"
+                f"the command found no epsilon that is sure to keep: {wanted}. {why}"
             )
         curves = []
         if html is not None or not plan.targets:
@@ -363,7 +363,7 @@ def _saying_what_is_kept(space: Space) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         done = amount(len(list(kept.glob("*.json"))) - before, "new measurement")
-        say(f"Kept in {kept}: {done}. The same command goes on from there.")
+        say(f"Stored in {kept}: {done}. The same command continues from there.")
         raise
 
 

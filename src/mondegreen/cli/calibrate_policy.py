@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from mondegreen.cli.render import echo_json, progress, say, shower, table
+from mondegreen.cli.render import (
+    MUST_BE_PUBLIC,
+    echo_json,
+    progress,
+    say,
+    shower,
+    table,
+)
 from mondegreen.errors import ConfigurationError
 from mondegreen.settings import SYMBOL_MECHANISMS, Settings
 from mondegreen.wording import amount, figure, figures
@@ -83,11 +90,11 @@ def calibrate_policy(
     ):
         read = read_policy_sample(source, advance)
     if not quiet:
-        say("SAMPLE must be PUBLIC: what is chosen on a text tells about that text.")
+        say(MUST_BE_PUBLIC)
         say(
-            f"The attacker learns from {amount(len(read.corpus), 'text')}. Settings "
-            f"are chosen on {len(read.look):,} others and reported on "
-            f"{len(read.check):,}. This takes up to a minute."
+            f"The attacker learns from {amount(len(read.corpus), 'text')}. The command "
+            f"chooses settings on {len(read.look):,} other texts, and measures the "
+            f"figures on {len(read.check):,} more. This takes up to a minute."
         )
     plan = PolicyPlan(settings, read, targets, **more)
     rows = plan.rows() if targets else []

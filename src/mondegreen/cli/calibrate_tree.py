@@ -93,8 +93,8 @@ def tune_tree(
     if read.words < loaded.vocab_size:
         say(
             f"SAMPLE is small: {words}, for a vocabulary of {loaded.vocab_size:,}. "
-            "The success of a guess is bounded for its frequencies alone; those of "
-            "other texts differ, and there a guess may be right more often."
+            "The bound on guesses holds for the word frequencies of SAMPLE only. In "
+            "other texts, a guess may be right more often."
         )
     raw, spread = read.expectations()
     everyone = read.priors()["sample"]  # words that are not in the sample count too
@@ -139,7 +139,7 @@ def tune_tree(
         return
     command = facts.pop("command")
     echo_facts({_LABELS.get(key, key): fact for key, fact in facts.items()})
-    click.echo("\nchance of a word of the same ... by class:")
+    click.echo("\nprobability of a word of the same ..., by class:")
     echo_table(_classes(state, loaded))
     click.echo(f"\ntake:\n  {command}")
 
@@ -198,8 +198,8 @@ def _check(state: TreeState, priors: Iterable[Floats], success: float) -> float:
     reached = [vulnerability(state.law, prior) for prior in priors]
     if not max(reached) <= success * (1 + _ROUNDING):
         raise ConfigurationError(
-            f"success {success:g} was not reached: with the chances found the best "
-            f"guess is right with probability {max(reached):.6g}"
+            f"success {success:g} was not reached: with the best probabilities found, "
+            f"a guess is right with probability {max(reached):.6g}"
         )
     return reached[0]
 

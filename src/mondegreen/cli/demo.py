@@ -20,8 +20,8 @@ SENTENCES: Final = (
 def demo() -> None:
     """Show three invented sentences before and after.
 
-    The default policy and mechanism, at epsilon 12. The words that are hidden are
-    colored on a terminal. Each run draws other words. The command reads no file.
+    The command uses the default policy and mechanism, at epsilon 12. On a terminal,
+    hidden words are in color. Each run draws other words. The command reads no file.
 
     \b
     mondegreen demo

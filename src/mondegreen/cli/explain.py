@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mondegreen.wording import Kind
 
 _RUNS: Final = 400
-"""Carrier sentences that are released where a reader is on."""
+"""Public sentences that are released with ``--read``."""
 
 _ROUNDING: Final = 1e-9  # nats: of logarithms of the law
 
@@ -58,11 +58,11 @@ def explain(
         "Repeatable.  [default: none; the attacker knows --language]"
     ),
     words: int = option(
-        "Number of words of a document whose privacy loss is added up.", default=100
+        "Number of words of the document whose loss is printed.", default=100
     ),
     top: int = option("Number of most likely outputs to list.", default=10),
     eta: float = option(
-        "Probability of the outputs that do not count as likely.",
+        "Total probability of the outputs that do not count as likely.",
         default=0.05,
         type=click.FloatRange(min=0, max=1, max_open=True),
     ),
@@ -73,9 +73,9 @@ def explain(
     ),
     seed: options.Seed | None = option("Seed, to repeat the runs."),
     read: Literal["none", "words", "sentence"] = option(
-        "Add what a public language model reads from the outputs. words: each output "
-        "by itself. sentence: with the words beside it. Both say how often the "
-        "command prints WORD again, from runs in carrier sentences.",
+        "Add what a public language model guesses from the outputs. words: from each "
+        "output alone. sentence: from the output and its neighbors. Also print how "
+        "often privatize prints WORD again, from runs in public sentences.",
     ),
     plot: File | None = option("Draw the most likely outputs, as .png or .svg."),
     force: bool = options.FORCE,
@@ -84,20 +84,22 @@ def explain(
 ) -> None:
     """Show what a setting does to a WORD, or to the texts of a FILE.
 
-    Under a policy: whether WORD is ordinary or sensitive, its class, and the exact
-    chances that the command prints it, a word of its group, or any other word. The
-    command reads public data only.
+    For a WORD under a policy, it shows whether WORD is ordinary or sensitive, and its
+    class. It shows the exact probability that privatize prints WORD itself, another
+    word of its group, or any other word. It reads public data only.
 
-    With --policy all, or a mechanism on a space: how often WORD stays, which outputs
-    are likely, how far an output changes the odds between WORD and another word, and
-    the loss of a document. The figures are exact if probabilities can be computed.
-    Otherwise they come from runs, with 95 % confidence intervals. With --read: how
-    often the command prints WORD again, from runs in sentences.
+    For a WORD with --policy all, or a mechanism on a space, it shows how often WORD
+    stays, and which outputs are likely. It shows how far an output changes the odds
+    between WORD and another word, and the loss of a document. The figures are exact if
+    probabilities can be computed. Otherwise they come from runs, with 95 % confidence
+    intervals. With --read, it shows how often privatize prints WORD again, from runs in
+    sentences.
 
-    For a FILE: which hidden words the words around them give away, before you release
-    it. An attacker who knows the setting and a public language model (--language, or
-    --corpus) names them with a posterior above 0.5. On a terminal the command prints
-    these words: ORIGINALS, for the owner of the texts. Elsewhere it prints counts.
+    For a FILE, it shows which hidden words the context gives away, before you release
+    the file. These are the words that an attacker guesses with a posterior above 0.5.
+    The attacker knows the setting and a public language model (--language, or
+    --corpus). On a terminal, the command prints these words. They are ORIGINALS, for
+    the owner of the texts. Elsewhere it prints counts.
 
     \b
     mondegreen explain diabetes --epsilon 12
@@ -125,7 +127,8 @@ def explain(
     privatizer = prepare_privatizer(replace(settings, read=read), quiet=quiet)
     if privatizer.policy is not None:
         _refuse_picture(
-            target, "--plot does not go with a policy: use --json, or --policy all"
+            target,
+            "--plot cannot be combined with a policy: use --json, or --policy all",
         )
         scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
         _explain_with_policy(privatizer, word, scored, words, as_json=as_json)
@@ -172,10 +175,11 @@ def explain(
         click.echo("\n".join(_lines(word, form, scores, guarantee, listed)))
         if readings:
             rows = [(word, f"{figure(share, 'percent')} %") for word, share in readings]
-            click.echo("\n".join(["", "read by itself as", *table(rows, indent="  ")]))
+            heading = "a language model guesses, without context"
+            click.echo("\n".join(["", heading, *table(rows, indent="  ")]))
         if printed is not None:
             click.echo(
-                f"\nprinted again in carrier sentences: {_format_share(printed)}"
+                f"\nprinted again, in public sentences: {_format_share(printed)}"
             )
         click.echo(f"\n{preview.warning or preview}")
         click.echo(f"Protection: {preview.protection(guarantee)}.")

@@ -84,10 +84,10 @@ def explain_file(
     click.echo("\n".join(_lines(found, privatizer, file)))
     exposed = found.find_exposed()
     if exposed and sys.stdout.isatty():
-        click.echo("\nThe most certain places. Numbers are those of the texts:")
+        click.echo("\nThe most certain words, with the numbers of their texts:")
         show_exposed(texts, exposed)
     elif exposed:
-        click.echo("\nThe places are shown on a terminal only.")
+        click.echo("\nThe command shows these words on a terminal only.")
     click.echo("\n".join(["", *advice, PRIVATE]))
 
 
@@ -139,7 +139,7 @@ def _open_language(file: TextFile, name: str | None) -> Language:
     if not file.corpus:
         return name
     if name is not None:
-        raise ConfigurationError("--language and --corpus exclude each other")
+        raise ConfigurationError("--language and --corpus cannot be combined")
     from mondegreen.attacks.sensitive import in_domain_language
     from mondegreen.space.store import load_space
 

@@ -89,8 +89,8 @@ def _check_apart(output: str, folder: str) -> None:
     """Refuse to write into a folder that is read."""
     if Path(os.path.realpath(output)).is_relative_to(os.path.realpath(folder)):
         raise ConfigurationError(
-            f"{output}: is in the folder {folder}, which is read. Name a folder "
-            "elsewhere with --output"
+            f"{output}: is in the input folder {folder}. Name a folder elsewhere with "
+            "--output"
         )
 
 

@@ -41,6 +41,8 @@ _ADVICE: Final = {
 }
 """What to do instead of an option that needs a single file."""
 
+_SEPARATE: Final = "a separate file, different from all other files of this command"
+
 
 @command()
 def privatize(
@@ -67,7 +69,8 @@ def privatize(
         "NAME",
     ),
     sheet: str | None = option(
-        "Sheet of an Excel workbook; the release holds no other.  [default: the first]",
+        "Sheet of an Excel workbook. The release holds only this sheet.  [default: "
+        "the first]",
         "NAME",
     ),
     missing: Literal["stop", "pass"] = option(
@@ -97,24 +100,24 @@ def privatize(
     ),
     unique_ids: bool = option(
         "Stop at an id that occurs twice: two records with one id and one text get "
-        "the same release. About 110 bytes of memory per record. For a single file: "
-        "ids in two files are not compared. --ledger counts those."
+        "the same release. Needs about 110 bytes of memory per record. For a single "
+        "file only: it does not compare the ids of two files, but --ledger does."
     ),
     ledger: File | None = option(
-        "Count each release of a record in this file, before it is written; needs --id "
-        "and a key. Holds no id and no text. See: mondegreen budget."
+        "File that counts the releases of each record. It holds no id and no text. "
+        "Needs --id and a key. See: mondegreen budget."
     ),
     ledger_key_file: File | None = option(
-        "Key that the ledger was begun under, if it is not --key-file. With it the "
-        "noise may be fresh: each release is then a new draw."
+        "Key under which the ledger was started, if it differs from --key-file. "
+        "Without --key-file, the noise is fresh, and each release is a new draw."
     ),
     detect: Literal["none", "presidio"] = options.DETECT,
     detect_model: str | None = options.DETECT_MODEL,
     map_path: File | None = option(
         "Write an encrypted map back to the originals, under --key-file. Needs --same "
-        "record. MAP and its key together UNDO the release. Without the key, nobody "
-        "can read the map. With --id, records are found by their id, otherwise by "
-        "their place. See: mondegreen restore.",
+        "record. Anyone with MAP and its key can UNDO the release. Without the key, "
+        "nobody can read the map. With --id, mondegreen restore finds records by "
+        "their id, otherwise by their place in the file.",
         "--map MAP",
     ),
     logical: tuple[str, ...] = option(
@@ -136,37 +139,37 @@ def privatize(
     ),
     spans: str | None = option(
         "Field with annotated spans of the one --column: [[start, end, kind], ...], or "
-        "what Presidio or spaCy write. The spans are moved onto the release, which "
-        "discloses which words are annotated, and as what.",
+        "what Presidio or spaCy write. The release gets the spans with new offsets. "
+        "They disclose which words are annotated, and with which label.",
         "--spans FIELD",
     ),
     certify: int = option(
-        "Count the hidden words of the first N texts that their context gives away; "
-        "into the report too. The counts are private: do not publish them with the "
-        "release. See: mondegreen explain FILE.",
+        "Count the hidden words that the context gives away, in the first N texts. "
+        "The report states the counts too. They are private: do not publish them with "
+        "the release. See: mondegreen explain FILE.",
         "--certify N",
         default=0,
         type=click.IntRange(0),
     ),
     force: bool = options.FORCE,
     in_place: bool = option(
-        "Replace INPUT itself by its release. The original is gone. A file with "
-        "further hard links is rejected."
+        "Replace INPUT itself by its release. The original is then gone. A file with "
+        "several hard links is rejected."
     ),
     quiet: bool = option("Print warnings only.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
     """Privatize the text of files.
 
-    The command replaces sensitive words by other words of the same group: names,
-    places, numbers, health, family, work, belief, money, crime and rare words. Ordinary
-    words of a public list stay, and so does the story. To replace every word, use
-    --policy all.
+    The command replaces each sensitive word by another word of the same group.
+    Sensitive words are names, places, numbers, words about health, family, work,
+    belief, money and crime, and rare words. Ordinary words of a public list stay, and
+    so does the story. To replace every word, use --policy all.
 
     INPUT is a file or "-". Its name gives the format: .txt (one text per line), .csv,
     .tsv, .json (an array of objects), .jsonl, .parquet, .xlsx. Only the named columns
-    change. The output appears whole or not at all. For several files, or folders,
-    --output is a new folder with one release per file.
+    change. The command writes the whole output, or no output at all. For several files,
+    or folders, --output is a new folder with one release per file.
 
     \b
     mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 12
@@ -205,7 +208,7 @@ def privatize(
     map_key = _map_key(map_path, key_file, key_env, settings, jobs)
     if map_path is not None and id_column in drop:
         raise ConfigurationError(
-            "--map finds records by --id: leave that column in, or leave --id out"
+            "--map finds records by --id: do not drop that column, or leave --id out"
         )
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
@@ -540,10 +543,10 @@ def _check_paths(
     clashes += [(*one, other) for one, (_, other) in itertools.combinations(named, 2)]
     for name, path, other in clashes:
         if path and other and is_same_file(other, path):
-            raise InvalidParameterError(name, path, "a file of its own")
+            raise InvalidParameterError(name, path, _SEPARATE)
     for name, path in named:
         if path == "-" and (output == "-" or name == "--map"):
-            raise InvalidParameterError(name, path, "a file of its own")
+            raise InvalidParameterError(name, path, _SEPARATE)
 
 
 def _target(path: str | None, *, force: bool) -> Target | None:

@@ -29,6 +29,11 @@ _MINUTE: Final = 60  # seconds
 _NAMED: Final = 10
 """Words of a list that a message names."""
 
+MUST_BE_PUBLIC: Final = (
+    "SAMPLE must be PUBLIC: a setting that is chosen on a text discloses something "
+    "about that text."
+)
+
 
 def echo_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
@@ -196,7 +201,7 @@ def progress_bar(
 def prepare_privatizer(
     settings: Settings, noise: NoiseSource | None = None, *, quiet: bool
 ) -> Privatizer:
-    """Build a privatizer, and show what takes a while on a large space of one's own."""
+    """Build a privatizer, and show the progress of what takes long."""
     from mondegreen.privatizer.build import build_privatizer
 
     show = shower(quiet)
@@ -205,7 +210,7 @@ def prepare_privatizer(
     )
     state = privatizer.state
     if state.certificate_takes_long and not quiet:
-        say("Computing the exact epsilon of this setting, once; it is kept.")
+        say("Computing the exact epsilon of this setting. The result is stored.")
         state.certificate(lambda share: show(f"exact epsilon {share:.0%}"))
     if privatizer.reading.read != "none":
         privatizer.reading.warm_up(lambda share: show(f"reader {share:.0%}"))
@@ -221,9 +226,9 @@ def _say_own_names(privatizer: Privatizer) -> None:
     if hidden:
         more = f" and {len(hidden) - _NAMED:,} more" if len(hidden) > _NAMED else ""
         say(
-            f"Words of --ordinary that are names, too, still hide with a capital: "
-            f"{', '.join(hidden[:_NAMED])}{more}. To show one, write it with a "
-            "capital in the list."
+            "Some words of --ordinary are also names, and are still replaced if they "
+            f"have a capital: {', '.join(hidden[:_NAMED])}{more}. To show one with a "
+            "capital, write it with a capital in your list."
         )
 
 
@@ -274,5 +279,5 @@ def read_public(
     ):
         sample = read_sample(source, space, advance, keep=keep)
     if not quiet:
-        say("SAMPLE must be PUBLIC: what is chosen on a text tells about that text.")
+        say(MUST_BE_PUBLIC)
     return sample

@@ -55,15 +55,15 @@ def privatize(
     num_proc : int, optional
         Processes. A key must be one from a file or an environment variable.
     unkeyed : {"write-once"}, optional
-        An ``IterableDataset`` draws again in every epoch, and every draw tells more:
-        without a key it is refused, unless you say that you write the result once.
+        An ``IterableDataset`` draws again in every epoch, and every draw discloses
+        more. Without a key it is rejected, unless you promise to write the result once.
 
     Returns
     -------
     Dataset, DatasetDict, IterableDataset or IterableDatasetDict
         With features and format as they were. The ``description`` of its info is one
-        line, which begins with ``mondegreen:``: the guarantee, after those of earlier
-        passes. What else it held is dropped, since it may be text.
+        line, which begins with ``mondegreen:``. It holds the guarantees of earlier
+        passes and of this one. Anything else in it is dropped, since it may be text.
 
     Raises
     ------

@@ -17,7 +17,7 @@ def register(
     *,
     column: str | None = None,
 ) -> None:
-    """Add SQL functions that privatize text, and that say what that promises.
+    """Add SQL functions that privatize text, and that return the guarantee.
 
     ``privatize(text)`` is the release of a text, or NULL. With ``keyed``,
     ``privatize(text, id)`` repeats itself for the same record: write
@@ -50,8 +50,8 @@ def register(
 
     Notes
     -----
-    A view, or a query that names a subquery twice, draws at every look: without a key
-    write the release into a table, or a file, once.
+    A view, or a query that names a subquery twice, draws again at every evaluation.
+    Without a key, write the release into a table or a file once.
     """
     made = make_privatizer(privatizer)
     if isinstance(made.noise, KeyedNoise) != keyed:

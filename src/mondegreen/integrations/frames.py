@@ -65,12 +65,12 @@ def privatize(
         Column with a stable identifier per row, of strings or integers; for keyed
         noise, and for no other. An index is no column: call ``reset_index`` first.
     drop : sequence of names
-        Columns that the result lacks.
+        Columns to leave out of the result.
     unkeyed : {"write-once"}, optional
-        A lazy frame draws again whenever it is collected, and every draw tells more:
-        without a key it is refused, unless you say that you write the result once.
+        A lazy frame draws again whenever it is collected, and every draw discloses
+        more. Without a key it is rejected, unless you promise to write the result once.
     unique_ids : bool
-        Refuse an id that occurs twice; a lazy frame cannot know.
+        Reject an id that occurs twice. Not possible for a lazy frame.
 
     Returns
     -------
@@ -171,7 +171,9 @@ def register(*libraries: str) -> None:
             raise InvalidParameterError("library", name, "pandas or polars")
     chosen = libraries or [name for name in known if name in sys.modules]
     if not chosen:
-        raise ConfigurationError("import pandas or polars first, or name the one")
+        raise ConfigurationError(
+            "import pandas or polars first, or name one of them with library="
+        )
     for name in chosen:
         known[name]()
 

@@ -66,5 +66,5 @@ def build_noise(secret: Secret) -> KeyedNoise:
         raise ConfigurationError(problem) from None
     if not isinstance(key, bytes) or len(key) < _KEY_BYTES:
         allowed = "at least 32 random bytes, or 64 hex digits"
-        raise ConfigurationError(f"{name} returned no key: that is {allowed}")
+        raise ConfigurationError(f"{name} returned no key. A key is {allowed}")
     return KeyedNoise(key)

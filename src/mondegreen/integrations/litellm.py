@@ -164,7 +164,9 @@ class MondegreenGuardrail(CustomGuardrail):
             )
         for name in _NOT_POSSIBLE:
             if options.get(name):
-                raise ConfigurationError(f"{name}: such a guard changes no request")
+                raise ConfigurationError(
+                    f"{name}: with this option, a guard cannot change requests"
+                )
         guard = mondegreen
         if isinstance(guard, Mapping):
             build = _build_restoring_guard if guard.get("restore") else _build_guard

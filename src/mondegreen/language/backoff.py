@@ -133,14 +133,13 @@ def _find(starts: Weights, words: WordIds, rows: WordIds, wanted: WordIds) -> We
     low = np.where(known, starts[rows], 0)
     end = np.where(known, starts[rows + 1], 0)
     high = end.copy()
-    while (open_ := low < high).any():
-        middle = (low + high) // 2
-        below = np.zeros(len(low), np.bool_)
-        below[open_] = words[middle[open_]] < wanted[open_]
-        low, high = (
-            np.where(below, middle + 1, low),
-            np.where(below | ~open_, high, middle),
-        )
+    open_ = np.flatnonzero(low < high)  # most rows are short, and soon left out
+    while len(open_):
+        middle = (low[open_] + high[open_]) // 2
+        below = words[middle] < wanted[open_]
+        low[open_[below]] = middle[below] + 1
+        high[open_[~below]] = middle[~below]
+        open_ = open_[low[open_] < high[open_]]
     hit = low < end
     hit[hit] = words[low[hit]] == wanted[hit]
     return np.where(hit, low, -1)

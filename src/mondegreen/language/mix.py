@@ -58,7 +58,7 @@ def mix(first: NGrams, second: NGrams, ids: Ids, ends: Sequence[bool]) -> Mixtur
         Where the models are over different words, or there is no held-back text.
     """
     if first.about.vocabulary != second.about.vocabulary:
-        raise LanguageError("the two language models are over the words of two spaces")
+        raise LanguageError("the two language models have the words of two spaces")
     if not len(ids):
         raise LanguageError("the held-back text has no words")
     both = [np.exp(model.chain_log_probs(ids, ends)) for model in (first, second)]

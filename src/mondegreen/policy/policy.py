@@ -257,7 +257,7 @@ class Policy:
             known[word] = known.get(word, self.find_group("rest", find_form(word)))
         if not found:
             raise ConfigurationError(
-                "no class of the policy is hidden: use less of --open"
+                "this policy hides no class: use --open for fewer classes"
             )
         return tuple(found)
 
@@ -589,6 +589,6 @@ def _check_words(name: str, words: Iterable[str]) -> frozenset[str]:
     found = set()
     for word in words:
         if tokenize([word]).words() != [word]:
-            raise InvalidParameterError(name, word, "single words, one a line")
+            raise InvalidParameterError(name, word, "single words, one per line")
         found.add(canonical(word))
     return frozenset(found)

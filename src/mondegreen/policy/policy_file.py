@@ -1,4 +1,4 @@
-"""Policy files of one's own: what they must hold, and how they are built."""
+"""Your own policy files: what they must hold, and how they are built."""
 
 from __future__ import annotations
 

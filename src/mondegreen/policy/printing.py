@@ -127,7 +127,7 @@ class PolicyPrinter:
         """Print each word; also the structure, and where words may touch.
 
         The latter are numbers of words within their texts, whose gap behind them
-        decides, and which of them are of which text.
+        decides. The last list says where the numbers of each text begin.
         """
         if codes.shape != (batch.begins[-1],):
             allowed = f"one output for each of {batch.begins[-1]} words"

@@ -55,7 +55,8 @@ def logical_names(columns: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     names = dict(columns) if isinstance(columns, Mapping) else own
     if len(set(names.values())) < len(names):
         shared = "one logical name for two columns"
-        raise InvalidParameterError("columns", shared, "a name of its own for each")
+        allowed = "different logical names"
+        raise InvalidParameterError("columns", shared, allowed)
     return names
 
 

@@ -37,7 +37,7 @@ def build_privatizer(
     settings : Settings
         Defaults are filled in by :meth:`Settings.resolve`.
     noise : NoiseSource, optional
-        Noise of the operating system if not given. It is not part of what is kept.
+        Noise of the operating system if not given. It is not stored.
     space : Space, optional
         The space itself, where it is in memory; it replaces ``settings.space``.
     progress : callable, optional

@@ -46,7 +46,7 @@ def privatize(
     noise: NoiseSource | None = None,
     **settings: Any,
 ) -> Any:
-    """Privatize text, and return it in the container that it came in.
+    """Privatize text, and return it in a container of the same type.
 
     Parameters
     ----------

@@ -89,30 +89,32 @@ class Privatizer:
         What happens to words outside the vocabulary; see
         :class:`mondegreen.text.lookup.Lookup`. They are never copied to the output.
     keep : iterable of str
-        *Public* words that pass unchanged, which the guarantee says.
+        *Public* words that pass unchanged. The guarantee says so.
     case : {"lower", "restore", "truecase"}, optional
-        ``restore`` copies the case of each input word, which the guarantee says;
+        ``restore`` copies the case of each input word, and the guarantee says so.
         ``truecase`` writes names, first words and contractions by public statistics.
-        By default ``truecase``; on a space ``lower``, unless words are read.
+        By default ``truecase``. On a space ``lower``, unless ``read`` is set.
     structure : {"keep", "plain"}
-        ``keep`` copies punctuation and spaces, which the guarantee says; ``plain``
-        prints single spaces and full stops of its own.
+        ``keep`` copies punctuation and spaces, and the guarantee says so. ``plain``
+        prints single spaces and full stops instead.
     print_all : bool
-        Print obscenities and slurs of a public list too, and no words in their place.
+        Print obscenities and slurs of a public list too. By default, another word is
+        printed instead.
     read : {"none", "words", "sentence"}
-        Print what the released words most likely stand for, each by itself or as a
-        sentence, by a public language model. It sees nothing else, and costs nothing.
+        Print the most likely original words, guessed by a public language model: each
+        word alone, or the whole sentence. The model uses only the released words and
+        public data, so this costs no epsilon.
     language : NGrams, str or path, optional
-        A model of PUBLIC text for it; the embedded one if not given. A folder holds a
-        model of the library transformers, which judges sentences.
+        A model of PUBLIC text, for ``read``; the embedded one if not given. A folder
+        holds a model of the library transformers, which scores sentences.
     noise : NoiseSource, optional
         :class:`OSNoise` if not given.
     allow_unproved : bool
         Needed for mechanisms without a proof.
     policy : {"sensitive", "names", "all"} or path, optional
-        What is sensitive. By default ``sensitive`` for ``krr`` and ``urr``; ``all``
-        for mechanisms on a space. A file of ``mondegreen policy build`` is a policy of
-        your own.
+        Which words are sensitive. By default ``sensitive`` for ``krr`` and ``urr``, and
+        ``all`` for mechanisms on a space. For your own policy, give a file that
+        ``mondegreen policy build`` wrote.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
     most_ordinary : int, optional
@@ -120,7 +122,7 @@ class Privatizer:
     opened, hidden : iterable of str
         Classes of the policy that are shown, and hidden.
     hide_among : int
-        Words that each group has at least, where its class has as many.
+        Target number of words in a group. A class with fewer words is one group.
     numbers : {"hide", "near", "plain"}
         Whether amounts hide in their format, are printed near their value, or pass.
     near : float, nats per cell
@@ -136,9 +138,9 @@ class Privatizer:
 
     Notes
     -----
-    *Privacy.* Words reach the mechanism as integers, which is all it sees. Every output
-    word is drawn by it, or the guarantee says that it passes unchanged. Errors stop the
-    batch; no text is ever returned in place of its release.
+    *Privacy.* The mechanism gets words as integers, and nothing else. It draws every
+    output word, or the guarantee says that the word passes unchanged. An error stops
+    the batch. No original text is ever returned instead of its release.
 
     Examples
     --------
@@ -276,7 +278,7 @@ class Privatizer:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What every release of this privatizer promises."""
+        """The guarantee of every release of this privatizer."""
         if self._guarantee is None:
             if not self._stated:
                 has_policy = self._policy is not None
@@ -290,7 +292,7 @@ class Privatizer:
         return self._guarantee
 
     def preview(self, *, with_attacker: bool = False) -> Preview:
-        """Measure what this setting does to public words; no guarantee is in it.
+        """Measure what this setting does to public words; this is not a guarantee.
 
         Parameters
         ----------

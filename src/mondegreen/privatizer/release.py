@@ -38,7 +38,7 @@ class Release:
     text : str
         What may be released; also what ``str`` gives. Not shown by ``repr``.
     spans : tuple of Span
-        Where its words are, and what became of each.
+        Where its words are, and what happened to each.
     guarantee : Guarantee
         What it promises.
     """
@@ -50,11 +50,11 @@ class Release:
     def remap(
         self, original: str, spans: Iterable[tuple[int, int, str]]
     ) -> list[tuple[int, int, str]]:
-        """Move annotated spans of the original onto the release.
+        """Compute the offsets of annotated spans in the release.
 
         A span covers the words that it touches, and the structure between them. So
-        labeled data stays labeled. The result discloses which words were annotated,
-        and as what: no guarantee hides that. If annotations are private, do not
+        labeled data stays labeled. The result discloses which words were annotated, and
+        with which label. No guarantee covers that. If annotations are private, do not
         release them.
 
         Parameters

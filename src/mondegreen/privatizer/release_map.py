@@ -431,12 +431,12 @@ class Restorer:
             if count != self._map.texts.get(column, count):
                 raise DataError(
                     "the file has more or fewer texts than the release of the map. "
-                    "Release with --id, and restore with --id"
+                    "Use --id for privatize and for restore"
                 )
         if self.counts["none"] and not self._has_changed:
             raise DataError(
-                "no text holds a surrogate of its entry in the map. The map belongs "
-                "to another release, or rows have moved. With --id, rows are found by "
+                "no text has a surrogate of its entry in the map. The map belongs to "
+                "another release, or rows have moved. With --id, restore finds rows by "
                 "their id"
             )
 

@@ -1,4 +1,4 @@
-"""A search whose server sees a released question, and whose order is made at home."""
+"""A search whose server sees a released question; your machine orders the result."""
 
 from __future__ import annotations
 
@@ -186,11 +186,12 @@ def private_search(
     privatizer: Privatizer | None = None,
     **settings: Any,
 ) -> PrivateSearch:
-    r"""Search with a released question, and order what was found by the true one.
+    r"""Search with a released question, and order the passages by the true question.
 
     The question is released once, :math:`y = M(q)`. The server gets :math:`y` and
     :math:`k`. All that it returns is a function of :math:`y`, and the true question is
-    used at home alone. So the search loses what one release of the question loses.
+    used only on your machine. So the search loses what one release of the question
+    loses.
 
     Parameters
     ----------
@@ -205,9 +206,9 @@ def private_search(
     fetch : int
         How many passages are fetched. Choose it before you see the question.
     score : callable, optional
-        ``score(query, passages)`` returns a number for each. It runs at home: a model
-        on a server would see the question. By default the cosine of TF-IDF, with the
-        frequencies of words among the fetched passages.
+        ``score(query, passages)`` returns a number for each. Run it on your machine: a
+        model on a server would see the question. By default the cosine of TF-IDF, with
+        the frequencies of words among the fetched passages.
     text_of : callable
         Takes the text out of what ``search`` returns.
     privatizer : Privatizer, optional

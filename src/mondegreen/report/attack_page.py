@@ -28,8 +28,9 @@ td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 small{color:#777}
 </style></head><body>
 <h1>What an attacker recovers</h1>
-<p>{{ "{:,}".format(texts) }} texts, {{ "{:,}".format(words) }} words. The bar is the
-share that an attack reaches; the red line is chance, without the release.</p>
+<p>{{ "{:,}".format(texts) }} texts, {{ "{:,}".format(words) }} words. The bar shows the
+share that an attack reaches. The red line shows what a guess reaches without the
+release.</p>
 <table><tr><th>attack<th>reaches<th>95 %<th>chance<th></tr>
 {% for row in rows %}<tr><td>{{ row.name }}<br><small>{{ row.who }}</small>
 <td class="n">{{ row.value }}<td class="n">{{ row.ends }}<td class="n">{{ row.chance }}

@@ -174,10 +174,10 @@ def frontier(study: Study) -> Chart | None:
     return Chart(
         key="frontier",
         title="Privacy against usefulness",
-        says="Each curve is one mechanism, each point one epsilon. Higher: the best "
-        "guess is wrong more often. Further left: less is lost. Of two points, one "
-        "that is higher and not further right is better by these two measures, "
-        "whatever the epsilons are.",
+        says="Each curve is a mechanism, and each point is an epsilon. At a higher "
+        "point, the best guess is wrong more often. At a point further left, words "
+        "move less. If one point is higher than another and not further right, it is "
+        "better by these two measures, whatever the epsilons are.",
         x=across,
         y=_RISK,
         lines=lines,
@@ -226,15 +226,15 @@ def spreads(study: Study, name: str) -> list[Chart]:
         (
             "n_w",
             "How likely words are to stay",
-            "Each band holds that share of the words. Its upper edge is of those most "
-            "likely to stay.",
-            Axis("chance to stay, N_w", "share"),
+            "Each band contains the share of words that its name says. The words at "
+            "its upper edge are the most likely to stay.",
+            Axis("probability to stay, N_w", "share"),
         ),
         (
             "s_w",
             "How many outputs are likely",
-            "Each band holds that share of the words. Its lower edge is of those with "
-            "the fewest likely outputs.",
+            "Each band contains the share of words that its name says. The words at "
+            "its lower edge have the fewest likely outputs.",
             Axis("likely outputs, S_w, words", is_log=True, from_zero=True),
         ),
     ):
@@ -259,8 +259,8 @@ def neighbour_chart(study: Study) -> Chart | None:
     return Chart(
         key="neighbours",
         title="How far the k-th nearest word is",
-        says="Half of the words have their k-th nearest word within the solid line. "
-        "Each band holds that share of the words.",
+        says="For half of the words, the k-th nearest word is below the solid line. "
+        "Each band contains the share of words that its name says.",
         x=Axis("k", is_log=True),
         y=Axis("distance", from_zero=True),
         lines=_fan(known["percentiles"], [(k, row, False) for k, row in pairs]),

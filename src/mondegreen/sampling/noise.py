@@ -105,8 +105,8 @@ class StreamKeyer:
 class OSNoise:
     """Fresh ChaCha20 noise for every batch, keyed by the operating system.
 
-    There is no state: nothing that fork, pickle, a thread, joblib or a retry could
-    copy. The default everywhere.
+    It has no state that a fork, pickle, a thread, joblib or a retry could copy. This is
+    the default everywhere.
 
     Examples
     --------
@@ -209,23 +209,24 @@ def check_variable(name: object) -> None:
 
 @final
 class KeyedNoise:
-    r"""Noise that repeats itself for the same record, with the same key.
+    r"""Noise that is the same for the same record and the same key.
 
-    A retry, a replay or a second run over unchanged records repeats the release
-    instead of drawing again, so nothing more is revealed. :func:`stream_key` says what
-    the noise of a text depends on: two texts, two columns or two settings never share
-    noise, and the format of a file, the size of batches and the number of processes
-    play no part. Give every record an id of its own: two of one id and one text repeat
-    each other, so that a reader sees that they are equal.
+    A retry, or a second run over unchanged records, repeats the release instead of
+    drawing again, so it discloses nothing more. :func:`stream_key` says what the noise
+    of a text depends on. Two texts, two columns or two settings never share noise. The
+    noise does not depend on the format of a file, the size of batches or the number of
+    processes. Give every record a unique id: if two records have the same id and text,
+    they have the same release, so an attacker sees that they are equal.
 
-    Anyone with the key and the release can test guesses of the original text: keep the
-    key as long as replays are due, then delete it.
+    Anyone with the key and the release can test guesses of the original text. Keep the
+    key as long as you need to repeat releases, and then delete it.
 
     Parameters
     ----------
     key : bytes
-        At least 32 random bytes. Such a source refuses to be pickled; one that was
-        made by :meth:`from_file` or :meth:`from_env` is pickled as that name.
+        At least 32 random bytes. Such an object cannot be pickled. An object made by
+        :meth:`from_file` or :meth:`from_env` is pickled as the name of the file or the
+        variable.
 
     Examples
     --------
@@ -379,9 +380,9 @@ class Seeded:
     Parameters
     ----------
     seed : int, at least 0
-        The stream depends on it, on the scope and on the number of the batch. A
-        privatizer counts its batches in the process that made it; a copy in another
-        process would count the same numbers again, and must be told them.
+        The stream depends on the seed, the scope and the number of the batch. A
+        privatizer counts its batches in the process that made it. A copy in another
+        process would count the same numbers again, so give it the number of each batch.
     """
 
     seed: int

@@ -40,7 +40,7 @@ def record_ids(
 ) -> list[str] | None:
     """The ids of so many records as strings; None where they have none."""
     if isinstance(values, str):
-        raise InvalidParameterError("ids", "one string", "a sequence of them")
+        raise InvalidParameterError("ids", "one string", "a sequence of ids")
     found = None if values is None else list(map(record_id, values))
     if found is not None and len(found) != count:
         allowed = f"one for each of {count} texts"

@@ -107,8 +107,8 @@ class Preview:
             return f"{line}. To measure an attacker: mondegreen attack."
         least, most, kinds = self.in_domain
         return (
-            f"{line}. In {kinds} kinds of texts, an attacker with other texts of the "
-            f"same kind recovered {100 * least:.0f} to {100 * most:.0f} of 100 "
+            f"{line}. In {kinds} kinds of texts, an attacker with other texts from "
+            f"the same domain recovered {100 * least:.0f} to {100 * most:.0f} of 100 "
             "sensitive words. To measure yours: mondegreen attack."
         )
 

@@ -69,7 +69,7 @@ class Printed:
 def count_printed(
     word: str, release: Callable[[list[str]], Sequence[str]], runs: int
 ) -> Printed:
-    """Release carrier sentences with a word, and count how often it is printed again.
+    """Release public sentences with a word, and count how often it is printed again.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ def find_refusal(error: Exception) -> Refused:
 def _refuse_own(error: MondegreenError) -> Refused:
     """Say what is wrong by an error of this package."""
     if isinstance(error, OutOfVocabularyError):
-        says = "a text holds a word outside the vocabulary; none was released"
+        says = "a text has a word outside the vocabulary. Nothing was released"
         return Refused(422, "field", says)
     if isinstance(error, DetectorError):
         LOG.error("%s; 500", error)

@@ -33,7 +33,7 @@ from mondegreen.serve.service_settings import ServiceSettings
 from mondegreen.serve.shown_settings import add_settings
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
-    "default": {"model": Failure, "description": "An error; no text is in it."}
+    "default": {"model": Failure, "description": "An error. It contains no text."}
 }
 
 
@@ -79,25 +79,25 @@ def create_app(settings: ServiceSettings) -> FastAPI:
 
     @app.post("/v1/explain", **_takes(ExplainRequest, ExplainAnswer))
     async def explain(request: Request) -> Response:
-        """Show what the setting does to a public word, as the command does."""
+        """Show what the setting does to a public word, like mondegreen explain."""
         word = read(ExplainRequest, await request.body()).word
         return answer(await batcher.run(lambda: explain_text(privatizer, word)))
 
     @app.get("/healthz")
     async def healthz() -> Response:
-        """Say that the process answers."""
+        """Report that the process is running."""
         return answer({"status": "ok"})
 
     @app.get("/readyz")
     async def readyz() -> Response:
-        """Privatize a public word, which counts as no work."""
+        """Check that the service can privatize. Metrics do not count this check."""
         ids = ["readyz"] if isinstance(privatizer.noise, KeyedNoise) else None
         await batcher.run(lambda: privatizer.texts(["the"], ids, "text"))
         return answer({"status": "ready"})
 
     @app.get("/metrics", response_class=Response)
     async def prometheus() -> Response:
-        """Give the counts of the service to Prometheus."""
+        """Return the counts of the service, in the format of Prometheus."""
         return Response(metrics.lines(), media_type="text/plain; version=0.0.4")
 
     return app

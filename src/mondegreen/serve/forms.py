@@ -31,7 +31,7 @@ class PrivatizeRequest(_Form):
     """Texts to be privatized."""
 
     texts: Annotated[list[str | None], _First()] = Field(
-        description="Texts; a null stays null.", examples=[["I met Ann in Oslo."]]
+        description="Texts. A null stays null.", examples=[["I met Ann in Oslo."]]
     )
     ids: Annotated[list[str | int], _First()] | None = Field(
         None,
@@ -80,13 +80,13 @@ class RestoreRequest(_Form):
     """Texts with surrogates, such as answers of a language model."""
 
     texts: Annotated[list[str | None], _First()] = Field(
-        description="Texts; a null stays null."
+        description="Texts. A null stays null."
     )
     conversation: str = Field(
         max_length=_LONGEST_NAME, description="The token of the conversation."
     )
     json_texts: bool = Field(
-        False, description="Whether each text is JSON, which stays valid."
+        False, description="Whether each text is JSON. It is then still valid JSON."
     )
 
     allowed: ClassVar[dict[str, str]] = {
@@ -117,8 +117,8 @@ class ExplainAnswer(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    is_kept: bool = Field(description="Whether the word is kept, and passes unchanged.")
-    stay: Any = Field(description="The chance that it stays, or an interval for it.")
+    is_kept: bool = Field(description="Whether the word is on the keep-list.")
+    stay: Any = Field(description="Probability that the word stays, or an interval.")
 
 
 class Failure(BaseModel):

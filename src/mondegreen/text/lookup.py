@@ -233,7 +233,7 @@ def _spellings(entries: Iterable[str]) -> dict[str, str]:
 
 
 def read_keep_list(path: str | Path) -> frozenset[str]:
-    """Read a public list of words: UTF-8, one word a line, ``#`` starts a comment.
+    """Read a public list of words: UTF-8, one word per line, ``#`` starts a comment.
 
     Entries come as they are written: a canonical form need not be one word (that of
     ``½`` is ``1⁄2``), and :class:`Lookup` makes it itself. Errors name the line.
@@ -248,7 +248,7 @@ def read_keep_list(path: str | Path) -> frozenset[str]:
             problem = f"the entry reads as {len(words)} words"
             if len(words) == 1:
                 problem = "the entry holds punctuation or other signs beside its word"
-            hint = "write one word a line, without spaces and punctuation"
+            hint = "write one word per line, without spaces and punctuation"
             raise SourceError(path, problem, row=row, hint=hint)
         if spellings.setdefault(canonical(entry), entry) != entry:
             problem = "the entry is another spelling of a word further up"

@@ -189,7 +189,7 @@ class TokenizedBatch:
         return np.cumsum([0, *self.counts()], dtype=np.int64)
 
     def split_by_text(self, places: NDArray[np.intp]) -> tuple[list[int], list[int]]:
-        """Number words within their texts, and tell which numbers are of which text.
+        """Number words within their texts; also return where each text begins.
 
         ``places``, shape (n,), are numbers of words over all texts, ascending. Those of
         text k are ``edges[k]..edges[k + 1] - 1`` of what is returned first. A list for

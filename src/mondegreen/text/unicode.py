@@ -11,6 +11,7 @@ import functools
 import re
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -46,20 +47,28 @@ class _Later(NamedTuple):
         return self.stand_ins[bisect_right(self.starts, ord(found[0])) - 1]
 
 
+def later_runs() -> Iterator[tuple[int, int, str]]:
+    """Yield the first and last code point of each run of one kind, and its stand-in.
+
+    >>> sum(end - start + 1 for start, end, _ in later_runs()) > 800_000
+    True
+    """
+    for line in _LIST.read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            points, _, kind = line.partition(" ")
+            first, _, last = points.partition("..")
+            yield int(first, 16), int(last or first, 16), _STAND_INS[kind]
+
+
 @functools.cache
 def _later() -> _Later:
     """Read the list; only a text outside of ASCII asks for it."""
     starts: list[int] = []
     stand_ins: list[str] = []
     runs: list[list[int]] = []  # without their kinds
-    for line in _LIST.read_text("utf-8").splitlines():
-        if line.startswith("#"):
-            continue
-        points, _, kind = line.partition(" ")
-        first, _, last = points.partition("..")
-        start, end = int(first, 16), int(last or first, 16)
+    for start, end, stand_in in later_runs():
         starts.append(start)
-        stand_ins.append(_STAND_INS[kind])
+        stand_ins.append(stand_in)
         if runs and runs[-1][1] == start - 1:
             runs[-1][1] = end
         else:

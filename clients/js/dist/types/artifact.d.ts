@@ -30,6 +30,11 @@ export interface Measured {
     readonly recovered: number | null;
     /** Under a policy: share of words that are ordinary and shown; all others are of the rest. */
     readonly shown?: number;
+    /**
+     * Under a shipped policy: the least and the largest share of sensitive words that an attacker
+     * with other texts of the same domain recovered, and in how many kinds of texts.
+     */
+    readonly in_domain?: readonly [number, number, number] | null;
 }
 /** One epsilon of an artifact. */
 export interface Setting {

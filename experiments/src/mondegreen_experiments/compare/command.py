@@ -41,27 +41,27 @@ def benchmark(
     label: Column = option("Column with the label of each text."),
     column: Column = option("Column with the text.", "-c --column", default="text"),
     split: Column | None = option(
-        "Column that says train, valid or test.  [default: 70, 10 and 20 % of the "
-        "rows at random, others for each seed]",
+        "Column with the values train, valid and test.  [default: 70, 10 and 20 % of "
+        "the rows, at random and anew for each seed]",
         default=None,
     ),
     mechanisms: tuple[MechanismName, ...] = option(
-        "Mechanism to compare: NAME, or MODULE:CLASS of your own, then ,NAME=VALUE for "
-        "each parameter, ,policy=NAME, or ,epsilon=NUMBER in place of --epsilon. "
-        "Repeatable.",
+        "Mechanism to compare: NAME, or MODULE:CLASS for your own. Add ,NAME=VALUE for "
+        "a parameter, ,policy=NAME for a policy, or ,epsilon=NUMBER instead of "
+        "--epsilon. Repeatable.",
         "-m --mechanism SPEC",
         default=(),
     ),
     policies: tuple[PolicyName, ...] = option(
-        "Policy to compare, with its default mechanism; ,epsilon=NUMBER as above. "
-        "Repeatable.",
+        "Policy to compare, with its default mechanism. Add ,epsilon=NUMBER instead of "
+        "--epsilon. Repeatable.",
         "--policy NAME|FILE",
         default=(),
     ),
     epsilons: tuple[float, ...] = option(
-        "Epsilon of every mechanism without one of its own. Repeatable. The unit of "
-        "epsilon differs between mechanisms: compare them at an equal share of "
-        "recovered words.",
+        "Epsilon of every mechanism that has no epsilon=. Repeatable. The unit of "
+        "epsilon differs between mechanisms, so compare settings with an equal share "
+        "of recovered words.",
         "-e --epsilon",
         default=(),
     ),
@@ -72,22 +72,24 @@ def benchmark(
         default=(),
     ),
     space: SpaceName | None = option(
-        "Space of mechanisms that work on one.  [default: the embedded one]",
+        "Space, for mechanisms that work on a space.  [default: the embedded space]",
         default=None,
     ),
-    seeds: int = option("Runs of each setting: other noise, other split.", default=5),
+    seeds: int = option(
+        "Number of runs of each setting, each with its own noise and split.", default=5
+    ),
     texts: int = option(
-        "Rows to take at most, of each part the same share; 0 for all.",
+        "Maximum number of rows, with the same share of each part. 0: all rows.",
         type=click.IntRange(min=0),
         default=0,
     ),
     attacked: int = option(
-        "Test texts to attack in each run; 0 for no attack.",
+        "Number of test texts to attack in each run. 0: no attack.",
         type=click.IntRange(min=0),
         default=200,
     ),
     format: str | None = option(
-        "Input format.  [default: as the name says]",
+        "Input format.  [default: from the file name]",
         type=click.Choice(_FORMATS),
         default=None,
     ),
@@ -98,24 +100,24 @@ def benchmark(
         default=(),
     ),
     runs: Path | None = option(
-        "Folder where finished runs are kept.  [default: in the cache]",
+        "Folder for finished runs.  [default: in the cache]",
         "--runs FOLDER",
         type=click.Path(file_okay=False, path_type=Path),
         default=None,
     ),
-    jobs: int = option("Processes that make runs.", "-j --jobs", default=1),
-    unproved: bool = option("Permit mechanisms without a proof.", "--allow-unproved"),
+    jobs: int = option("Number of processes.", "-j --jobs", default=1),
+    unproved: bool = option("Allow mechanisms without a proof.", "--allow-unproved"),
     force: bool = options.FORCE,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Compare mechanisms and policies on labelled texts of your own.
+    """Compare mechanisms and policies on your own labeled texts.
 
-    For each mechanism at each epsilon: the accuracy of classifiers that learn from
-    releases and are asked about releases, the share of words that stay, and the share
-    of sensitive words that an attacker recovers. Numbers are means over seeds with
-    intervals of 95 %. No release is printed or written. Finished runs are kept, so work
-    that was interrupted goes on where it was.
+    For each mechanism at each epsilon, the command measures the accuracy of classifiers
+    that are trained and tested on releases, the share of words that stay, and the share
+    of sensitive words that an attacker recovers. Numbers are means over seeds with 95 %
+    intervals. The command prints and writes no release. It stores finished runs, so the
+    same command continues interrupted work.
 
     \b
     mondegreen benchmark reviews.csv --label stars -m laplace -m tem -e 5 -e 10

@@ -123,9 +123,9 @@ TOOLS: Final[dict[str, Tool]] = {
 }
 
 BLOCKED: Final = {
-    "CluSanT": "Its authors publish code that reads clusters of names which users make "
-    "with a language model of their own, and a sentence encoder that is on no package "
-    "index. Neither can be had offline."
+    "CluSanT": "The code of its authors needs clusters of names, which users make with "
+    "their own language model, and a sentence encoder that is on no package index. "
+    "Neither is available offline."
 }
 """Tools that were asked for and cannot be measured, and why."""
 

@@ -20,6 +20,7 @@ for this language model.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -447,7 +448,8 @@ def compute_chance(rows: Sequence[Row]) -> float | None:
     return max(units.values()) / units.total() if units else None
 
 
-def _list_classes(words: Sequence[str]) -> list[str]:
+@functools.lru_cache(maxsize=1)  # of many releases the vocabulary is the same
+def _list_classes(words: tuple[str, ...]) -> list[str]:
     """Name the class of each word of a vocabulary, or of the first part of it."""
     batch = tokenize(words)
     starts = np.cumsum([0, *batch.counts()])[:-1]

@@ -235,7 +235,8 @@ def _check_output(output: Path, read: Sequence[str], *, force: bool) -> None:
     from mondegreen.language.store import refuse_existing
 
     if any(is_same_file(path, str(output)) for path in read):
-        raise InvalidParameterError("--output", str(output), "a file of its own")
+        allowed = "a separate file, different from the files that it is built from"
+        raise InvalidParameterError("--output", str(output), allowed)
     refuse_existing(output, force=force)
 
 

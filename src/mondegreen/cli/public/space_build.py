@@ -316,12 +316,12 @@ def tree(
 
 
 def _pairs(space: Space, path: Path) -> list[tuple[int, int]]:
-    """Read two words a line; pairs that the space lacks are left out later."""
+    """Read two words per line; pairs that the space lacks are left out later."""
     pairs = []
     for number, line in enumerate(read_lines(path), start=1):
         words = line.split()
         if len(words) not in (0, 2):
-            raise SpaceError(f"{path}, line {number}: two words a line are needed")
+            raise SpaceError(f"{path}, line {number}: two words per line are needed")
         if words:
             pairs.append((space.get_id(words[0]), space.get_id(words[1])))
     return pairs

@@ -52,8 +52,8 @@ def proxy(
         otherwise={"policy": _DEFAULT_POLICY},
     ),
     epsilon: float | None = option(
-        "Privacy budget, in nats. There is no default. Without it --restore applies, "
-        "and the kind of each sensitive word is disclosed.",
+        "Privacy budget, in nats. There is no default. Without it, --restore applies, "
+        "which discloses the kind of each sensitive word.",
         "-e --epsilon NUMBER",
         default=None,
     ),
@@ -61,7 +61,7 @@ def proxy(
         "Give each sensitive word one surrogate throughout a conversation, and put "
         "the originals back into answers. Ordinary words pass unchanged. Answers name "
         "the conversation in the header x-mondegreen-conversation. Send that header "
-        "with the next request. Applies without --epsilon too."
+        "with the next request. This is the default without --epsilon."
     ),
     detect: Literal["none", "presidio"] = options.DETECT,
     detect_model: str | None = options.DETECT_MODEL,
@@ -71,8 +71,8 @@ def proxy(
         default=None,
     ),
     no_ui: bool = option(
-        "Serve no page at /ui. The page shows what leaves of a prompt, to this machine "
-        "alone, with --restore and a loopback --host."
+        "Do not serve the page /ui. It shows what the model gets of a prompt. Only "
+        "this machine can open it, with --restore and a loopback --host."
     ),
     in_links: bool = option(
         "Put originals into links and images of answers too. The servers in these "
@@ -155,7 +155,7 @@ def proxy(
     ),
     per_address: int = PER_ADDRESS,
     dry_run: bool = option(
-        "Send nothing. Show each request beside what would leave, on this terminal. "
+        "Send nothing. Show each request next to its release, on this terminal. "
         "Clients get an error."
     ),
     audit_log: File | None = option(
@@ -270,7 +270,7 @@ def _announce(say: Callable[[str], None], has_page: bool, line: str) -> None:
     say(line)
     address = line.split()[-1]
     if has_page:
-        say(f"  Try it: open {address}/ui to see what leaves of a prompt.")
+        say(f"  Try it: open {address}/ui to see what the model gets of a prompt.")
     say(f"  Use it: OPENAI_BASE_URL={address}/v1 in the environment of your program.")
 
 

@@ -103,7 +103,7 @@ def serve(
     ),
     per_address: int = PER_ADDRESS,
     guardrail: bool = option(
-        "Serve LiteLLM too, at /beta/litellm_basic_guardrail_api: privatize or block "
+        "Also serve LiteLLM, at /beta/litellm_basic_guardrail_api: privatize or block "
         "its requests to language models."
     ),
     public: File | None = PUBLIC,
@@ -113,10 +113,11 @@ def serve(
 ) -> None:
     """Privatize texts over HTTP.
 
-    POST /v1/privatize {"texts": [...]} answers {"texts": [...], "guarantee": {...}};
-    /openapi.json describes it all. No text is logged, counted or kept, except that
-    "scope": "conversation" keeps its words in memory for an hour, so that
-    POST /v1/restore puts them back. SIGTERM stops it when all that came in is answered.
+    POST /v1/privatize {"texts": [...]} answers {"texts": [...], "guarantee": {...}}.
+    /openapi.json describes all requests. The service does not log or store texts. The
+    exception is "scope": "conversation", which keeps words in memory for an hour, so
+    that POST /v1/restore can put them back. On SIGTERM, the service answers all open
+    requests and then stops.
 
     \b
     mondegreen serve --epsilon 12
@@ -176,21 +177,22 @@ def serve(
     warnings = [warning]
     if noise is not None and not keys:
         warnings.append(
-            "WARNING: the service uses a key. A caller can test guesses of a text "
-            "whose release is known. See --api-keys."
+            "WARNING: the service uses a key. A caller who knows a release can test "
+            "guesses of its original. See --api-keys."
         )
     if privatizer.state.shared_bytes:
         warnings.append(
-            f"WARNING: {privatizer.mechanism.name} computes the law of a word when it "
-            "first occurs, which takes long. A caller can see from the time of an "
-            "answer whether a word was sent before. The tree has no such laws."
+            f"WARNING: {privatizer.mechanism.name} computes the probabilities of a "
+            "word when the word first occurs, which takes long. So the response time "
+            "discloses to a caller whether a word was sent before. The mechanism tree "
+            "does not have this problem."
         )
     notes = [] if quiet or talks else [_NO_CONVERSATIONS]
     for each in filter(None, [*warnings, *notes]):
         click.echo(each, err=True)
     run(app, listen, say)
     if not quiet:
-        say("Stopped; all that came in was answered.")
+        say("Stopped. All requests were answered.")
 
 
 def _build_conversations(

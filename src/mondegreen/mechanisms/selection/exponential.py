@@ -150,10 +150,10 @@ def too_much_rounding(
     closest = space.geometry.closest
     if cutoff < closest:
         return SpaceError(
-            f"space {space.name!r}: at epsilon {epsilon:g} all distances beyond "
-            f"{cutoff:.2g} count as {cutoff:.2g}, where integers end, and rounding "
-            f"could add {kappa:.2g} nats; the closest inputs are {closest:.2g} apart, "
-            "so every word would stay as it is: take a smaller epsilon"
+            f"space {space.name!r}: at epsilon {epsilon:g}, integer weights end at a "
+            f"distance of {cutoff:.2g}, and rounding could add {kappa:.2g} nats. The "
+            f"closest inputs are {closest:.2g} apart, so every word would be "
+            "unchanged: use a smaller epsilon"
         )
     return SpaceError(
         f"space {space.name!r}: rounding could add {kappa:.2g} nats, too much for "

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs, Weights
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import base
@@ -95,12 +95,15 @@ class Response:
         found[strays] = places
         return found
 
-    def probabilities(self, symbol: int, size: int) -> Floats:
-        """The law of one symbol over all ``size`` symbols, shape (size,)."""
-        law = np.zeros(size)
-        law[self.first : self.first + self.count] = self.stray / TOTAL
-        others = int(self.others(np.array([symbol], dtype=np.int32))[0])
-        law[symbol] = (TOTAL - others * self.stray) / TOTAL
+    def weights(self, ids: Ids, size: int) -> Weights:
+        """The law of some symbols over all ``size`` symbols, shape (T, size).
+
+        Integers, and each row has the sum 2**62. The draws of a symbol give itself
+        first, then the other targets in order.
+        """
+        law = np.zeros((len(ids), size), dtype=np.int64)
+        law[:, self.first : self.first + self.count] = self.stray
+        law[np.arange(len(ids)), ids] = TOTAL - self.others(ids) * self.stray
         return law
 
 
@@ -194,12 +197,12 @@ class ResponseState(base.State):
         """The law of one symbol; that of a cell is a mixture of those of all cells."""
         size, cells, near = self.output_count, self.alphabet.cells, self.alphabet.near
         if near is None or symbol not in cells:
-            return self.response.probabilities(symbol, size)
+            own = np.array([symbol], dtype=np.int32)
+            return np.asarray(self.response.weights(own, size)[0] / TOTAL)
         chances = near.weights[symbol - cells.start] / TOTAL
-        law = np.zeros(size)
-        for cell, chance in zip(cells, chances.tolist(), strict=True):
-            law += chance * self.response.probabilities(cell, size)
-        return law
+        rows = self.response.weights(np.array(cells, dtype=np.int32), size)
+        mixture: Floats = chances @ (rows / TOTAL)
+        return mixture
 
     def distances(self, first: Ids, second: Ids) -> Floats:
         return base.discrete_distances(first, second)

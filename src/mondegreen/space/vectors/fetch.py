@@ -145,7 +145,9 @@ def _resuming(part: Path, progress: Progress) -> Callable[[str, str, object], No
             address, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS
         ) as response:
             if address.startswith("https:") and not response.url.startswith("https:"):
-                raise FetchError(f"{address}: redirected to one without encryption")
+                raise FetchError(
+                    f"{address}: the server redirects to an address without encryption"
+                )
             done, total = _beginning(address, response, part, start)
             if done == 0:
                 part.write_bytes(b"")  # first: no old bytes get the new version

@@ -168,6 +168,13 @@ def test_a_conversation_restores_dates_and_times_of_every_format():
         )
 
 
+def test_a_public_time_is_no_surrogate():
+    every = [f"{h:02}:{m:02}" for h in range(24) for m in range(60)]
+    with mg.conversation(public=[" ".join(every[:1430])]) as c:
+        sent = c.hide("50:61 50:62 50:63 50:64 50:65 50:66 50:67 50:68 50:69").split()
+    assert set(sent) < set(every[1430:])
+
+
 def test_a_conversation_has_as_many_times_as_a_day_has_minutes():
     every = [f"{h:02}:{m:02}" for h in range(24) for m in range(60)]
     with mg.conversation() as c:

@@ -105,8 +105,8 @@ export class Conversation {
     key: Uint8Array,
     texts: readonly string[],
   ) {
-    const { policy, tokenizer, policyDigest } = tables;
-    const barred = texts.flatMap((text) => tokenizer.cut(text).filter((_, i) => i % 2));
+    const { policy, tokenizer, lookup, policyDigest } = tables;
+    const barred = texts.flatMap((text) => lookup.cut(text).filter((_, i) => i % 2));
     this.surrogates = new Surrogates(policy, tokenizer, policyDigest, key.slice(), barred);
   }
 

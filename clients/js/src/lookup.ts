@@ -108,7 +108,9 @@ export class PolicyLookup {
       }
       return sure || !FIRST_WORDS.has(folded) ? this.likelyName(word, folded, code) : code;
     });
-    const marked = flags.flatMap((flag, gap) => (flag & (MARKS | DOT | SLASH) ? [gap] : []));
+    // A slash matters beside a number alone.
+    const isDate = (gap: number): boolean => words.slice(gap, gap + 2).some((word) => this.letters.isDigits(word));
+    const marked = flags.flatMap((flag, gap) => (flag & (MARKS | DOT) || (flag & SLASH && isDate(gap)) ? [gap] : []));
     if (parts[0]!.endsWith("@")) marked.unshift(-1);
     this.recode(words, codes, flags, marked);
     return codes;

@@ -34,8 +34,8 @@ PROMPTS = (
     "On Monday, TUESDAY or sunday; in March, July or october, not on Friday or Easter. "
     "My name is Julio Freitag and I march.",
     "Account 4711-0815-2342-9999, due 31/12/1999; see https://intra.example/anna?x=1.",
-    "On 2024-05-12 at 9:30, 10:30:15 or 11:15pm we met José in Zürich, as on 12.05.2024 "
-    "and 5/6/07; it&#39;s 31-12-1999 &amp; 10:30.",
+    "On 2024-05-12 at 9:30, 10:30:15 or 11:15pm we met José in Zürich, as on "
+    "12.05.2024 and 5/6/07; it&#39;s 31-12-1999 &amp; 10:30.",
     # Some of these years go out as other ways to write some of these amounts.
     f"{' '.join(f'${amount:,}.50' for amount in range(1940, 2000))} and then "
     f"{' '.join(str(year) for year in range(1940, 2000))}.",

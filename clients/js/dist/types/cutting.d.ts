@@ -3,3 +3,5 @@ import type { Tokenizer } from "./text.js";
 export declare function cutText(text: string, tokenizer: Tokenizer): string[];
 /** Read the references of a gap as the characters that they stand for. */
 export declare function readReferences(gap: string): string;
+/** Read a word that may be an ending with its reference. */
+export declare function readEnding(word: string): string;

@@ -101,7 +101,7 @@ def _days(forms: list[str], sign: str) -> _Part:
 
 
 def _write(number: int, sign: str, parts: tuple[_Part, ...]) -> str:
-    """Print a value of parts, of which the last one changes first."""
+    """Print a value of parts; the last part changes first."""
     found: list[str] = []
     for size, show in reversed(parts):
         number, place = divmod(number, size)

@@ -29,7 +29,7 @@ function start(all: Privatizer): void {
   let speaking = 0;
 
   function show(): void {
-    const parts = privatizer.tokenizer.cut(text.value);
+    const parts = privatizer.cut(text.value);
     const { text: shown, spans } = privatizer.printed(parts, preview.drawn(parts));
     const here = wordAt(text.selectionStart);
     const pieces: (string | HTMLElement)[] = [];

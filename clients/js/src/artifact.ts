@@ -285,7 +285,7 @@ function expectedOf({ mechanism, words, policy, policies }: Header): {
   const names = [...DISCLOSED[policies["structure"]!]!];
   if (!policy) return { hidesAmong: words, conditions: "", disclosed: names.join() };
   if (mechanism === "urr") names.unshift("ordinary words");
-  names.push("lines in title case");
+  names.push("lines in title case", "lines in capitals", "character references", "dates and times");
   names.push(policies["structure"] === "keep" ? "separators of numbers" : "removed signs");
   if (policies["same"] === "record") names.push("equal words");
   const conditions = mechanism === "urr" ? "are sensitive words of the policy" : "";

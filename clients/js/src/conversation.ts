@@ -105,8 +105,8 @@ export class Conversation {
     key: Uint8Array,
     texts: readonly string[],
   ) {
-    const { policy, tokenizer, policyDigest } = tables;
-    const barred = texts.flatMap((text) => tokenizer.cut(text).filter((_, i) => i % 2));
+    const { policy, tokenizer, lookup, policyDigest } = tables;
+    const barred = texts.flatMap((text) => lookup.cut(text).filter((_, i) => i % 2));
     this.surrogates = new Surrogates(policy, tokenizer, policyDigest, key.slice(), barred);
   }
 
@@ -118,8 +118,8 @@ export class Conversation {
   /** Hide a text, part by part. */
   pieces(text: string): Piece[] {
     if (typeof text !== "string") throw argumentError("text", "a string");
-    const { policy, tokenizer, lookup } = this.tables;
-    const parts = tokenizer.cut(text);
+    const { policy, lookup } = this.tables;
+    const parts = lookup.cut(text);
     const formats: Format[] = [];
     const kinds: string[] = [];
     const sent = [...parts];

@@ -9,7 +9,8 @@ export interface Notation {
 export type Missing = "" | "year" | "day";
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
-const DATE = /^([0-9]{1,2})\/([0-9]{1,2})(?:\/([0-9]{4}))?$/;
+const DATE = /^(?:([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})|([0-9]{1,2})\/([0-9]{1,2}))$/;
+const YEAR_FIRST = /^([0-9]{4})([/.-])([0-9]{2})\2([0-9]{2})$/;
 const WITHOUT_YEAR = ["{M} {d}", "{d} {M}", "{M} {n}", "{n} of {M}", "{n} {M}"];
 const WITH_YEAR = [
   "{M} {d}, {y}", "{M} {d} {y}", "{d} {M} {y}", "{d} {M}, {y}", "{M} {n}, {y}", "{n} of {M} {y}",
@@ -18,35 +19,37 @@ const WITH_YEAR = [
 const WITHOUT_DAY = ["{M} {y}", "{M} of {y}"];
 const DIGITS = ["{a}/{b}/{y}", "{A}/{B}/{y}", "{a}.{b}.{y}", "{A}.{B}.{y}", "{a}/{b}/{s}", "{A}/{B}/{s}", "{A}-{B}-{y}"];
 
-type Parts = readonly [string, string, string];
+/** Two numbers, the year, and whether the month comes first: both ways, if it cannot be told. */
+type Parts = readonly [string, string, string, readonly boolean[]];
 type Written = readonly [string, Missing];
 
 /** List other notations of a date: `list_notations` of `mondegreen.prompts.dates`. */
 export function notations(sent: string, original: string): Notation[] {
   const [theirs, mine] = [read(sent), read(original)];
-  if (!theirs || !mine || !theirs[2] !== !mine[2]) return [];
-  const [monthFirst, dayFirst] = [true, false].map((order) => {
-    const found = new Map<string, Notation>();
+  if (!theirs || !mine || !theirs[2] !== !mine[2] || theirs[3].length !== mine[3].length) return [];
+  const found = new Map<string, Notation>();
+  for (const order of theirs[3]) {
+    const own = new Map<string, Notation>();
     const old = write(mine, order);
     write(theirs, order).forEach(([text, missing], i) => {
-      const own = old[i]![0];
-      if (text && own && !found.has(text)) found.set(text, { sent: text, original: own, missing });
+      const written = old[i]![0];
+      if (text && written && !own.has(text)) own.set(text, { sent: text, original: written, missing });
     });
-    return found;
-  }) as [Map<string, Notation>, Map<string, Notation>];
-  const found = new Map(monthFirst);
-  for (const [text, each] of dayFirst) {
-    const other = monthFirst.get(text);
-    // Which one is meant cannot be told where they differ.
-    const isSame = !other || (other.original === each.original && other.missing === each.missing);
-    found.set(text, isSame ? each : { ...other, original });
+    for (const [text, each] of own) {
+      const other = found.get(text);
+      // Which one is meant cannot be told where they differ.
+      const isSame = !other || (other.original === each.original && other.missing === each.missing);
+      found.set(text, isSame ? each : { ...other, original });
+    }
   }
   return [...found.values()].filter((each) => each.sent !== sent);
 }
 
 function read(text: string): Parts | null {
+  const yearFirst = YEAR_FIRST.exec(text);
+  if (yearFirst) return [yearFirst[3]!, yearFirst[4]!, yearFirst[1]!, [true]];
   const found = DATE.exec(text);
-  return found && [found[1]!, found[2]!, found[3] ?? ""];
+  return found && [(found[1] ?? found[5])!, (found[3] ?? found[6])!, found[4] ?? "", [true, false]];
 }
 
 /** A date in all notations, in one order; "" where it is none. */

@@ -18,6 +18,11 @@ export class Letters {
     return this.some(word, DIGIT);
   }
 
+  /** Whether a word is made of digits, of any script. */
+  isDigits(word: string): boolean {
+    return word !== "" && Array.from(word).every((char) => (this.kinds[char.codePointAt(0)!]! & DIGIT) > 0);
+  }
+
   /** Whether a word has a small letter, and no capital. */
   isSmall(word: string): boolean {
     return this.some(word, SMALL) && !this.some(word, CAPITAL | TITLE);

@@ -1,7 +1,8 @@
+import { cutText, readEnding, readReferences } from "./cutting.js";
 import { Letters } from "./letters.js";
 import { Memo } from "./memo.js";
 import type { Policy } from "./policy.js";
-import { PLACES, mixedShape, numberShape } from "./shapes.js";
+import { PLACES, isWrittenDate, mixedShape, numberShape } from "./shapes.js";
 import type { Tokenizer } from "./text.js";
 import type { Parts } from "./unicode.js";
 
@@ -14,11 +15,13 @@ const [STARTS, JOINS, MARKS, DOT, SLASH, ENDS_LINE] = [1, 2, 4, 8, 16, 32] as co
 /** A full stop; the ending 's of the word; a sign that names stand behind ("Name: Hope"). */
 const [STOP, OWNS, SIGN] = [64, 128, 256] as const;
 const [TITLE, TITLE_WORDS] = [0.9, 4] as const;
-const [SMALL, CAPITAL] = [1, 2] as const;
+const [SMALL, CAPITAL, CAPITALS] = [1, 2, 3] as const;
 /** They begin sentences so often that no capital makes them names there. */
 const FIRST_WORDS = new Set("will may can new fall spring does good best".split(" "));
 /** Behind one of these a sentence begins, whatever else is there. */
 const BEGIN = /[!?！？؟\n\r]/;
+/** The only words with marks that may be ordinary, and only in small letters. */
+const ACCENTED = new Set("café cafés cliché clichés décor façade façades naïve résumé résumés".split(" "));
 const DIGITS = /^[0-9]+$/;
 const UNKNOWN = [["ing", "g"], ["ed", "d"], ["ly", "r"], ["s", "p"]] as const;
 const NOWHERE = { starts: false, inAddress: false, inDate: false };
@@ -29,7 +32,8 @@ export function endsSentence(gap: string): boolean {
 }
 
 /** What the structure between two words decides of the symbols beside it. */
-function flagsOf(gap: string): number {
+function flagsOf(written: string): number {
+  const gap = readReferences(written);
   const signs = Array.from(gap);
   let found = endsSentence(gap) || signs.some((sign) => OPENERS.includes(sign)) ? STARTS : 0;
   if (/[\n\r]/.test(gap)) found |= ENDS_LINE;
@@ -73,16 +77,23 @@ export class PolicyLookup {
     this.letters = new Letters(part);
   }
 
+  /** Cut a text into words and structure. */
+  cut(text: string): string[] {
+    return cutText(text, this.tokenizer);
+  }
+
   /** The symbol of each word of a text that was cut. */
   codes(parts: readonly string[]): number[] {
     const words = parts.filter((_, i) => i % 2);
     const flags = parts.filter((_, i) => i && i % 2 === 0).map((gap) => this.flags.get(gap));
     const found = words.map((word) => this.inside.get(word));
     const cases = found.map((each) => each % 4);
-    const isTitle = inTitleCase(cases, flags);
+    const isTitle = inLinesOf(CAPITAL, cases, flags);
+    const isLoud = inLinesOf(CAPITALS, cases, flags);
+    const { policy } = this;
     const codes = words.map((word, i) => {
       const first = !i || (flags[i - 1]! & STARTS) > 0;
-      const hasCapital = cases[i] === CAPITAL;
+      const hasCapital = cases[i]! >= CAPITAL;
       const inTitle = isTitle[i]! && hasCapital;
       // "iPad" has a capital that no start of a sentence explains.
       const isFirst = (first || inTitle) && cases[i] !== SMALL;
@@ -91,10 +102,17 @@ export class PolicyLookup {
       const owns = first && hasCapital && (flags[i]! & OWNS) > 0; // "Will's", not "will"
       const sure = owns || (behind & SIGN) > 0;
       if (!(sure || inTitle || behind & STOP)) return code;
-      const folded = this.tokenizer.folded(word);
+      const folded = this.tokenizer.folded(readEnding(word));
+      if (isLoud[i] && cases[i] === CAPITALS && !sure) {
+        // An abbreviation such as US is a word here, as all others are.
+        const small = policy.upper.has(folded) && !policy.nameOf(folded) ? policy.symbols.get(folded)! : Infinity;
+        if (small < policy.ordinary) return small;
+      }
       return sure || !FIRST_WORDS.has(folded) ? this.likelyName(word, folded, code) : code;
     });
-    const marked = flags.flatMap((flag, gap) => (flag & (MARKS | DOT | SLASH) ? [gap] : []));
+    // A slash matters beside a number alone.
+    const isDate = (gap: number): boolean => words.slice(gap, gap + 2).some((word) => this.letters.isDigits(word));
+    const marked = flags.flatMap((flag, gap) => (flag & (MARKS | DOT) || (flag & SLASH && isDate(gap)) ? [gap] : []));
     if (parts[0]!.endsWith("@")) marked.unshift(-1);
     this.recode(words, codes, flags, marked);
     return codes;
@@ -129,14 +147,31 @@ export class PolicyLookup {
 
   /** The symbol of one token, by its own spelling and what stands around it. */
   symbolOf(word: string, { starts, inAddress, inDate }: typeof NOWHERE): number {
-    const { policy, letters } = this;
+    const { policy } = this;
     if (DIGITS.test(word)) return this.shape(numberShape(word, inDate));
-    const folded = this.tokenizer.folded(word);
+    const folded = this.tokenizer.folded(readEnding(word));
     const known = policy.symbols.get(folded);
-    if (inAddress && (known === undefined || !policy.address.has(folded))) {
+    const isPart = inAddress && !isWrittenDate(word);
+    if (isPart && (known === undefined || !policy.address.has(folded))) {
       return this.shape("part of an address");
     }
-    if (known === undefined) return this.unknown(word, folded);
+    if (known === undefined) return this.unmarked(word, folded) ?? this.unknown(word, folded);
+    return this.listed(word, folded, known, starts);
+  }
+
+  /** The symbol of the same word without marks; none that shows, but of a list. */
+  private unmarked(word: string, folded: string): number | undefined {
+    const plain = this.tokenizer.unmarked(folded);
+    const known = this.policy.symbols.get(plain);
+    if (known === undefined || plain.length < 2) return undefined;
+    const symbol = this.listed(word, plain, known, false);
+    const mayShow = ACCENTED.has(folded) && this.letters.isSmall(word);
+    return mayShow || symbol >= this.policy.ordinary ? symbol : undefined;
+  }
+
+  /** The symbol of a word that is known under its folded form. */
+  private listed(word: string, folded: string, known: number, starts: boolean): number {
+    const { policy, letters } = this;
     const isUpper = letters.isUpper(word);
     const isName = !(starts || isUpper) && policy.capitals.has(folded);
     if (letters.isSmall(word) || !(known < policy.ordinary || isName)) return known;
@@ -159,16 +194,17 @@ export class PolicyLookup {
   /** The symbol of a token that no list has, by its shape. */
   private unknown(word: string, folded: string): number {
     const { policy, letters } = this;
-    const hasDigit = letters.hasDigit(folded);
-    if (!letters.hasLetter(folded)) return this.shape(hasDigit ? "code" : "sign");
-    if (hasDigit) return this.shape(mixedShape(folded));
+    if (letters.hasDigit(folded)) return this.shape(mixedShape(folded));
+    if (!letters.hasLetter(folded)) return this.shape("sign");
     if (folded.length < 3 && [...folded].length === 1) return this.shape("letter");
     return letters.isSmall(word) ? policy.rest(formOf(folded)) : policy.name;
   }
 
   private caseOf(word: string): number {
     const { isLetter, isCapital } = this.letters.startOf(word);
-    return isCapital ? CAPITAL : isLetter ? SMALL : 0;
+    if (!isLetter) return 0;
+    if (this.letters.isUpper(word)) return CAPITALS;
+    return isCapital ? CAPITAL : SMALL;
   }
 
   private shape(name: string): number {
@@ -176,13 +212,13 @@ export class PolicyLookup {
   }
 }
 
-/** Which words are in a line whose words mostly have capitals. */
-function inTitleCase(cases: readonly number[], flags: readonly number[]): boolean[] {
+/** Which words are in a line whose words mostly have a capital first, or no small letter. */
+function inLinesOf(least: number, cases: readonly number[], flags: readonly number[]): boolean[] {
   const found: boolean[] = [];
   let [capitals, written] = [0, 0];
   cases.forEach((each, i) => {
     if (each) written++;
-    if (each === CAPITAL) capitals++;
+    if (each >= least) capitals++;
     if (i + 1 < cases.length && !(flags[i]! & ENDS_LINE)) return;
     const isTitle = capitals >= TITLE * written && written >= TITLE_WORDS;
     while (found.length <= i) found.push(isTitle);

@@ -167,7 +167,7 @@ export class Privatizer {
 
   /** Where the words of a text are. */
   words(text: string): Span[] {
-    return spans(this.tables.tokenizer.cut(text));
+    return spans(this.cut(text));
   }
 
   /** What this setting does to a word, as it stands before another one. */
@@ -178,8 +178,13 @@ export class Privatizer {
 
   /** @internal Draw with a stream that is given, for tests. */
   release(text: string, stream: Stream): { text: string; spans: Span[] } {
-    const parts = this.tables.tokenizer.cut(text);
+    const parts = this.cut(text);
     return this.printed(parts, this.drawn(parts, this.inputs(parts), stream));
+  }
+
+  /** @internal Cut a text into words and structure. */
+  cut(text: string): string[] {
+    return this.tables.way.cut(text);
   }
 
   /** @internal What is printed for the words of a text that was cut, or for some of them. */

@@ -58,6 +58,76 @@ function pseudoWord(number: number): string {
   return `${places.map((place) => SOUNDS[place]).join("")}x`;
 }
 
+/** How many values a part of a date or time has, and how one is written. */
+type Part = readonly [number, (number: number) => string];
+
+const two = (first: number, last: number): Part => [1 + last - first, (i) => padded(first + i, 2)];
+const YEAR: Part = [200, (i) => String(1900 + i)];
+const TWELVE = Array.from({ length: 12 }, (_, i) => 1 + i);
+// A day and month that are valid in both orders; no two formats print the same.
+const PADDED = TWELVE.flatMap((a) => TWELVE.map((b) => [padded(a, 2), padded(b, 2)] as const));
+const SHORT = TWELVE.flatMap((a) =>
+  TWELVE.filter((b) => Math.min(a, b) < 10).map((b) => [String(a), String(b)] as const),
+);
+
+/** The format of a date or time, named by an example of it; the last part changes first. */
+function written(name: string, sign: string, ...parts: readonly Part[]): Shape {
+  const print = (number: number): string => {
+    const found: string[] = [];
+    for (const [size, show] of [...parts].reverse()) {
+      found.unshift(show(number % size));
+      number = Math.floor(number / size);
+    }
+    return found.join(sign);
+  };
+  return { name, size: parts.reduce((product, [size]) => product * size, 1), print };
+}
+
+function halfDay(number: number): string {
+  const hours = Math.floor(number / 60);
+  return `${1 + (hours % 12)}:${padded(number % 60, 2)}${hours < 12 ? "am" : "pm"}`;
+}
+
+/** The pattern and the format of each way to write a date or a time of day. */
+function* listWritten(): Iterable<readonly [string, Shape]> {
+  const escaped = (sign: string): string => (sign === "." ? "\\." : sign);
+  for (const sign of "-/.") {
+    const s = escaped(sign);
+    const example = `date ${["2024", "05", "12"].join(sign)}`;
+    yield [`[0-9]{4}${s}[0-9]{2}${s}[0-9]{2}`, written(example, sign, YEAR, two(1, 12), two(1, 28))];
+  }
+  for (const [forms, size, ...days] of [[PADDED, "2", "05", "12"], [SHORT, "1,2", "5", "12"]] as const) {
+    for (const sign of "-/.") {
+      for (const year of ["2024", "24"]) {
+        if (sign === "-" && year === "24") continue; // a code, more often than a date
+        const s = escaped(sign);
+        const day: Part = [forms.length, (i) => forms[i]!.join(sign)];
+        yield [
+          `[0-9]{${size}}${s}[0-9]{${size}}${s}[0-9]{${year.length}}`,
+          written(`date ${[...days, year].join(sign)}`, sign, day, year === "2024" ? YEAR : two(0, 99)),
+        ];
+      }
+    }
+  }
+  const minute = two(0, 59);
+  for (const [example, hour] of [["10:30", two(0, 23)], ["9:30", [10, String]]] as const) {
+    const pattern = `[0-9]{${example.length - 3}}:[0-9]{2}`;
+    yield [pattern, written(`clock ${example}`, ":", hour, minute)];
+    yield [`${pattern}:[0-9]{2}`, written(`clock ${example}:15`, ":", hour, minute, minute)];
+  }
+  yield ["[0-9]{1,2}:[0-9]{2}[aApP][mM]", { name: "clock 10:30pm", size: 1440, print: halfDay }];
+}
+
+const WRITTEN = [...listWritten()];
+/** Patterns of dates and times, and the names of their formats; the first one counts. */
+export const WRITTEN_DATES = WRITTEN.map(([pattern, { name }]) => [pattern, name] as const);
+const IS_WRITTEN = new RegExp(`^(?:${WRITTEN_DATES.map(([pattern]) => pattern).join("|")})$`);
+
+/** Whether a word is a date or a time, valid or not. */
+export function isWrittenDate(word: string): boolean {
+  return IS_WRITTEN.test(word);
+}
+
 const counts = Array.from({ length: LONGEST }, (_, i) => i + 1);
 
 /** The formats, in the order of their symbols: `SHAPES` of `mondegreen.policy.shapes`. */
@@ -78,6 +148,7 @@ export const SHAPES: readonly Shape[] = [
   { name: "part of an address", size: SOUNDS.length ** 3, print: pseudoWord },
   { name: "letter", size: LETTERS.length, print: (i) => LETTERS[i]! },
   { name: "sign", size: EMOJI.length, print: (i) => EMOJI[i]! },
+  ...WRITTEN.map(([, shape]) => shape),
 ];
 
 /** The place of each format, by its name. */
@@ -88,6 +159,7 @@ const MIXED = [
   [/^[0-9]{1,2}(?:am|pm)$/, "time of day"],
   [/^(?:[0-9]{2})?[0-9]0s$/, "decade"],
   [/^[0-9]{1,5}[a-z]{1,2}$/, "measure"],
+  ...WRITTEN_DATES.map(([pattern, name]) => [new RegExp(`^(?:${pattern})$`), name] as const),
 ] as const;
 
 /** Name the format of a run of ASCII digits; in a date, a slash touches it. */

@@ -15,6 +15,8 @@ export interface Lists {
 
 const [LISTED, APOSTROPHE, CURRENCY] = [1, 2, 4] as const;
 const NOTHING = -1;
+/** Letters that Unicode does not take apart. */
+const OTHERS: Readonly<Record<string, string>> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ħ: "h", ı: "i" };
 const ENDINGS = ["ll", "re", "ve", "d", "m"];
 
 /** Cuts texts into structure and words, and finds the form that words are looked up in. */
@@ -77,6 +79,13 @@ export class Tokenizer {
     if (this.hasApostrophe(word)) return small(this.straight(word));
     const isLong = word.length > this.lists.longest && length(word) > this.lists.longest;
     return isLong ? this.unicode.smallLetters(word) : this.canonical(word);
+  }
+
+  /** A folded word without marks; "" if it has none, or other letters: `without_marks` of Python. */
+  unmarked(folded: string): string {
+    if (isAscii(folded) || length(folded) > this.lists.longest) return "";
+    const plain = this.unicode.withoutMarks(folded.replace(/[ßæœøłđħı]/g, (letter) => OTHERS[letter]!));
+    return /^[A-Za-z]+$/.test(plain) ? plain : "";
   }
 
   /** Whether a word is the ending n't, in any case and with any apostrophe. */
@@ -216,7 +225,8 @@ export class Tokenizer {
     });
   }
 
-  private isLong(gap: string): boolean {
+  /** Whether a gap has more units than may pass. */
+  isLong(gap: string): boolean {
     let count = 0;
     for (let at = 0; at < gap.length && count <= this.lists.gap; count++) at += this.unit(gap, at);
     return count > this.lists.gap;

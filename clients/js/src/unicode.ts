@@ -56,6 +56,12 @@ export class Unicode {
     return this.lowered(points(text)).map((point) => String.fromCodePoint(point)).join("");
   }
 
+  /** Without combining marks: the letters that are left. */
+  withoutMarks(text: string): string {
+    const letters = this.decomposed(points(text)).filter((point) => !this.combining[point]);
+    return letters.map((point) => String.fromCodePoint(point)).join("");
+  }
+
   private lowered(text: readonly number[]): number[] {
     return text.flatMap((point, place) => {
       if (point === SIGMA) return this.isFinal(text, place) ? FINAL_SIGMA : SMALL_SIGMA;

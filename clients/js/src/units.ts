@@ -119,13 +119,15 @@ function joins(parts: readonly string[], surrogate: string, i: number): boolean 
 
 function* numbers(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
   const isNumber = (i: number): boolean => Boolean(formats[i]) && formats[i] !== ADDRESS;
+  // It is whole by itself.
+  const isDate = (i: number): boolean => /^(?:date|clock) /.test(formats[i] ?? "");
   for (let i = 0; i < formats.length; ) {
     if (!isNumber(i)) {
       i++;
       continue;
     }
     let last = i;
-    while (isNumber(last + 1) && JOINS.has(parts[2 * last + 2]!)) last++;
+    while (isNumber(last + 1) && !isDate(i) && !isDate(last + 1) && JOINS.has(parts[2 * last + 2]!)) last++;
     const text = (of: readonly string[]): string => of.slice(2 * i + 1, 2 * last + 2).join("");
     if (last > i && text(parts).includes(" ") && last - i < 2) {
       // Blanks join two numbers that may have nothing to do with each other.
@@ -133,7 +135,7 @@ function* numbers(parts: readonly string[], sent: readonly string[], formats: re
       while (blank < last && !parts[2 * blank + 2]!.includes(" ")) blank++;
       last = blank;
     }
-    if (last > i) yield* runUnits(text(parts), text(sent));
+    if (last > i || isDate(i)) yield* runUnits(text(parts), text(sent));
     for (let k = i; k <= last; k++) yield* wordUnits(parts, sent, formats, k, last === i);
     i = last + 1;
   }

@@ -25,6 +25,8 @@ export interface Explanation {
 
 /** From the words of a text to inputs of a law, and from its outputs back to a text. */
 export interface Way<Drawn = unknown> {
+  /** Cut a text into words and structure. */
+  cut(text: string): string[];
   /** The input of each word of a text that was cut. */
   inputs(parts: readonly string[]): number[];
   /** What is printed for words, in order, and their inputs. */
@@ -49,6 +51,10 @@ class SpaceWay implements Way<number> {
     private readonly tokenizer: Tokenizer,
   ) {
     this.places = new Map(artifact.words.map((word, place) => [word, place]));
+  }
+
+  cut(text: string): string[] {
+    return this.tokenizer.cut(text);
   }
 
   inputs(parts: readonly string[]): number[] {
@@ -118,6 +124,10 @@ class PolicyWay implements Way<Output> {
     this.policy = new Policy(words, artifact, unicode);
     this.lookup = new PolicyLookup(this.policy, tokenizer, part);
     this.printer = new PolicyPrinter(this.policy, header.text.endings, header.policies["structure"]!);
+  }
+
+  cut(text: string): string[] {
+    return this.lookup.cut(text);
   }
 
   inputs(parts: readonly string[]): number[] {

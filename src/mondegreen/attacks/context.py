@@ -52,7 +52,6 @@ from mondegreen.language.ngrams import NGrams
 from mondegreen.language.store import load_language
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.symbols.response import Response, ResponseState
-from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.release import Release
@@ -393,7 +392,7 @@ def _count_classes_beside(
     for place in exposed:
         by_text[place.text].append(place.word)
     for text, places in by_text.items():
-        classes = word_classes(tokenize([texts[text]])).tolist()
+        classes = word_classes(privatizer.lookup.cut([texts[text]])).tolist()
         beside = {i + step for i in places for step in (-2, -1, 1, 2)} - set(places)
         near = (classes[i] for i in beside if 0 <= i < len(classes))
         found.update(name for name in near if name in policy.opened)
@@ -443,9 +442,7 @@ class _PolicyAttacker:
         self._lookup = lookup
         reader = _load_posterior(policy, state.response, language)
         self._reader = reader
-        self._cut = (
-            self._lookup.cut if isinstance(self._lookup, PolicyLookup) else tokenize
-        )
+        self._cut = self._lookup.cut
         self.tokens = self._cut(texts)
         self._symbols = self._lookup.codes(self.tokens)
         self._truth = reader.find_words(self.tokens)

@@ -22,7 +22,7 @@ from mondegreen.scores.interval import Ends
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.print_forms import as_released
 from mondegreen.text.sentences import find_ends
-from mondegreen.text.tokenizer import APOSTROPHES, TokenizedBatch, tokenize
+from mondegreen.text.tokenizer import APOSTROPHES, TokenizedBatch
 
 _LEAST: Final = 0.5
 """Share of the texts that must be aligned, or else their words are not compared."""
@@ -216,12 +216,11 @@ def build_pairs(
     >>> pairs.inputs.tolist(), pairs.released.tolist()
     ([0, 3, 2], [0, 1, 2])
     """
-    cut = lookup.cut if isinstance(lookup, PolicyLookup) else tokenize
-    batch = cut(texts)
+    batch = lookup.cut(texts)
     known: dict[tuple[str, ...], int] = {}
     if releases is None:
         return _read(batch, lookup, known)
-    printed = cut(releases).parts
+    printed = lookup.cut(releases).parts
     if isinstance(lookup, PolicyLookup):
         other, read = TokenizedBatch(printed), lookup.print_codes
     else:

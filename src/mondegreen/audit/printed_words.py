@@ -28,7 +28,6 @@ from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.policy.scope import PlaceScope
 from mondegreen.privatizer.release import draw
 from mondegreen.sampling.noise import Batch, NoiseSource
-from mondegreen.text.tokenizer import tokenize
 from mondegreen.wording import amount
 
 _LINES: Final = 10_000
@@ -107,7 +106,7 @@ class PrintedWords:
 
     def shows_group(self, outputs: int) -> NDArray[np.bool_]:
         """Tell which of the first outputs are printed for sensitive words."""
-        batch = tokenize(list(self._outputs)[:outputs])
+        batch = self._lookup.cut(list(self._outputs)[:outputs])
         symbols = self._lookup.print_codes(batch)
         found = np.zeros(outputs, dtype=np.bool_)
         begins = np.cumsum([0, *batch.counts()])[:-1]

@@ -12,10 +12,8 @@ import pyarrow.compute as pc
 
 from mondegreen.attacks.any_tool.spans import Annotation, SpanError, move_spans
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
-from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.privatizer.arrow import replace_in_batch
 from mondegreen.text.columns import is_list
-from mondegreen.text.tokenizer import tokenize
 
 if TYPE_CHECKING:
     from mondegreen.io.base import AbstractSource
@@ -188,8 +186,6 @@ def _move_one(
     """Move the spans of one text onto its release."""
     if release is None or text is None:
         return [None] * len(spans)
-    lookup = privatizer.lookup
-    cut = lookup.cut if isinstance(lookup, PolicyLookup) else tokenize
-    (parts,) = cut([text]).parts
+    (parts,) = privatizer.lookup.cut([text]).parts
     moved = release.remap_parts(parts, spans)
     return [None if each is None else Annotation(*each) for each in moved]

@@ -114,7 +114,11 @@ def show_before_after(
     from rich.text import Text
 
     hidden = _find_hidden(privatizer, before)
-    pairs = list(map(_mark, before, after, hidden))
+    cut = [
+        [parts or [""] for parts in privatizer.lookup.cut(texts).parts]
+        for texts in (before, after)
+    ]
+    pairs = list(map(_mark, *cut, hidden))
     # Not console.is_terminal: an environment variable can set that.
     if not console.file.isatty():
         for _, release in pairs:
@@ -161,9 +165,8 @@ def _find_hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool
     """Say for each word of each text whether the mechanism hides it."""
     from mondegreen.policy.lookup import PolicyLookup
     from mondegreen.text.lookup import KEEP, Lookup
-    from mondegreen.text.tokenizer import tokenize
 
-    tokens, policy = tokenize(texts), privatizer.policy
+    tokens, policy = privatizer.lookup.cut(texts), privatizer.policy
     if policy is None:
         codes = Lookup(privatizer.space, keep=privatizer.keep).codes(tokens)
         found = [code != KEEP for code in codes.tolist()]
@@ -174,11 +177,13 @@ def _find_hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool
     return [list(itertools.islice(marks, count)) for count in tokens.counts()]
 
 
-def _mark(before: str, after: str, hidden: Sequence[bool]) -> tuple[Text, Text]:
-    """Color the hidden words of a text, and what is printed in their places."""
-    from mondegreen.text.tokenizer import tokenize
+def _mark(
+    originals: Sequence[str], releases: Sequence[str], hidden: Sequence[bool]
+) -> tuple[Text, Text]:
+    """Color the hidden words of a text, and what is printed in their places.
 
-    originals, releases = (parts or [""] for parts in tokenize([before, after]).parts)
+    Both texts are given as they were cut.
+    """
     printed = hidden
     if len(originals) != len(releases):  # the words no longer have the same places
         words = originals[1::2], releases[1::2]

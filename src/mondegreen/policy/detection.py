@@ -110,6 +110,10 @@ class DetectorLookup:
         """What passes unchanged besides ordinary words: as without a detector."""
         return self._lookup.list_disclosed(structure)
 
+    def cut(self, texts: Sequence[str | None]) -> TokenizedBatch:
+        """Cut texts into words and structure, as without a detector."""
+        return self._lookup.cut(texts)
+
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""
         codes = np.array(self._lookup.codes(batch))

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
+from mondegreen.policy.accents import ACCENTED, without_marks
+from mondegreen.policy.cutting import CUT_DISCLOSED, cut_texts
 from mondegreen.policy.numbers import (
     HIDE_DISCLOSED,
     PLAIN_DISCLOSED,
     AmountLookup,
-    merge_amounts,
-    open_amounts,
 )
 from mondegreen.policy.policy import (
     ADDRESS_PARTS,
@@ -25,16 +25,18 @@ from mondegreen.policy.policy import (
     find_form,
     strip_lap,
 )
+from mondegreen.policy.references import read_ending, read_references
 from mondegreen.policy.shapes import (
     PLACES,
     find_mixed_shape,
     is_pseudo_word,
+    is_written_date,
     number_shape,
 )
 from mondegreen.settings import Structure
 from mondegreen.text.lookup import IN_CLEAR, Memo
 from mondegreen.text.sentences import sentence_ends
-from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
+from mondegreen.text.tokenizer import TokenizedBatch, canonical
 from mondegreen.text.unicode import with_old_case
 
 Flags = NDArray[np.int16]
@@ -59,17 +61,23 @@ _REMOVED_SIGNS: Final = (
 
 _TITLE: Final = 0.9
 _TITLE_WORDS: Final = 4
-"""A line is in title case if this share of so many words or more has a capital."""
+"""A line is in title case if this share of so many words or more has a capital, and in
+capitals if this share of them has no small letter."""
 
 _FIRST_WORDS: Final = frozenset("will may can new fall spring does good best".split())
 """They begin sentences so often that no capital makes them names there."""
 
-_SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbols in a memo
+_SMALL, _CAPITAL, _CAPITALS = (
+    1,
+    2,
+    3,
+)  # how a word is written, beside its symbols in a memo
 _CASES, _NAMED, _BITS = 3, 4, 3  # and whether the lists have it as a name
 
 
 def _fold(word: str) -> str:
     """Fold a word; an ending such as n't is a word of its own here."""
+    word = read_ending(word)
     if word.isascii():
         return word.lower()
     folded = canonical(word) if "'" not in word and "’" not in word else word
@@ -83,6 +91,8 @@ def _is_number(word: str) -> bool:
 
 def get_flags(gap: str) -> int:
     """Return what the structure between two words says about the symbols beside it."""
+    if ";" in gap:
+        gap = read_references(gap)
     is_start = sentence_ends([gap, ""])[0] or not _OPENERS.isdisjoint(gap)
     found = _STARTS * is_start | _ENDS_LINE * ("\n" in gap or "\r" in gap)
     if gap and _JOINERS.issuperset(gap):
@@ -96,26 +106,31 @@ def get_flags(gap: str) -> int:
 
 
 def _find_case(word: str) -> int:
-    """Tell whether a word of several letters is small, or has a capital first."""
-    first = with_old_case(word[:1])
-    if len(word) < 2 or not first.isalpha():
+    """Tell whether a word of several letters is small, or has one capital or all."""
+    letters = with_old_case(word)
+    if len(word) < 2 or not letters[0].isalpha():
         return 0
-    return _CAPITAL if first.isupper() else _SMALL
+    if letters.isupper():
+        return _CAPITALS
+    return _CAPITAL if letters[0].isupper() else _SMALL
 
 
-def _in_title_case(cases: Ids, flags: Flags, begins: Weights) -> Marks:
-    """Tell which words are in a line whose words mostly have capitals."""
+def _in_lines_of(case: int, cases: Ids, flags: Flags, begins: Weights) -> Marks:
+    """Tell which words are in a line whose words mostly have capitals.
+
+    ``case`` is what they have at least: a capital first, or no small letter.
+    """
     is_first = np.zeros(len(cases) + 1, dtype=np.bool_)
     is_first[1:] = (flags & _ENDS_LINE) > 0
     is_first[begins] = True
     firsts = np.flatnonzero(is_first[:-1])
     if not len(firsts):
         return np.zeros(0, dtype=np.bool_)
-    capitals = np.add.reduceat(cases == _CAPITAL, firsts, dtype=np.int64)
+    capitals = np.add.reduceat(cases >= case, firsts, dtype=np.int64)
     written = np.add.reduceat(cases > 0, firsts, dtype=np.int64)
-    is_title = (capitals >= _TITLE * written) & (written >= _TITLE_WORDS)
+    is_such = (capitals >= _TITLE * written) & (written >= _TITLE_WORDS)
     lengths = np.diff(np.append(firsts, len(cases)))
-    return np.asarray(np.repeat(is_title, lengths))
+    return np.asarray(np.repeat(is_such, lengths))
 
 
 def _list_marked(words: list[str], flags: Flags) -> NDArray[np.intp]:
@@ -168,7 +183,7 @@ class PolicyLookup:
     it, which passes unchanged: whether it begins a sentence, whether it is a part of an
     address (a run of words joined by signs, with ``@``, ``_``, ``//`` or two full
     stops), whether a slash touches it, and whether most words of its line have
-    capitals, which is disclosed too. Never of any one other word.
+    capitals, or capitals alone, which is disclosed too. Never of any one other word.
 
     >>> from mondegreen.policy.policy import load_policy
     >>> from mondegreen.text.tokenizer import tokenize
@@ -190,22 +205,15 @@ class PolicyLookup:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""
         lines = (
             "lines in title case: which lines have a capital on most of their words",
+            "lines in capitals: which lines have capitals alone in most of their words",
         )
         numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()
         separators = HIDE_DISCLOSED if structure == "keep" else _REMOVED_SIGNS
-        return IN_CLEAR[structure] + lines + separators + numbers
+        return IN_CLEAR[structure] + lines + CUT_DISCLOSED + separators + numbers
 
     def cut(self, texts: Sequence[str | None]) -> TokenizedBatch:
-        """Cut texts into words and structure, as the policy takes its numbers.
-
-        Amounts are one word under ``near``, and a part of the structure under
-        ``plain``.
-        """
-        batch = tokenize(texts)
-        if self.policy.numbers == "hide":
-            return batch
-        change = merge_amounts if self.policy.numbers == "near" else open_amounts
-        return change(batch)
+        """Cut texts into words and structure: see :func:`cut_texts`."""
+        return cut_texts(texts, self.policy.numbers)
 
     def _make_memos(self) -> None:
         forms = ("s", *(form for _, form in UNKNOWN_FORMS))
@@ -247,13 +255,13 @@ class PolicyLookup:
         low = found.astype(np.int32)
         codes, cases = low >> _BITS, low & _CASES
         flags = batch.flag_gaps(self._flags.__getitem__)
-        in_title = _in_title_case(cases, flags, batch.begins)
+        in_title = _in_lines_of(_CAPITAL, cases, flags, batch.begins)
         before = np.empty(len(words) + 1, dtype=np.int16)  # flags of the gap in front
         before[1:] = flags
         before[batch.begins] = _STARTS
         # Where a word stands says nothing of a small one, and most are small.
         places = np.flatnonzero(cases != _SMALL)
-        has_capital = cases.take(places) == _CAPITAL
+        has_capital = cases.take(places) >= _CAPITAL
         in_title = in_title.take(places) & has_capital
         before = before.take(places)
         starts = (before & _STARTS) > 0
@@ -264,6 +272,10 @@ class PolicyLookup:
         codes[first] = found.take(first) >> 32
         is_name = (likely | sure) & ((low.take(places) & _NAMED) > 0)
         self._recode_names(words, codes, places[is_name], sure[is_name])
+        if (cases == _CAPITALS).any():
+            loud = _in_lines_of(_CAPITALS, cases, flags, batch.begins)
+            loud = loud.take(places) & (cases.take(places) == _CAPITALS) & ~sure
+            self._recode_abbreviations(words, codes, places[loud])
         self._recode_joined(batch, words, codes, flags)
         if self.policy.numbers == "near":
             cells = self.policy.alphabet.cells
@@ -278,6 +290,17 @@ class PolicyLookup:
         names = np.fromiter(map(self._names.__getitem__, some), np.int32, len(places))
         is_name = (names > 0) | sure & (names < 0)
         codes[places[is_name]] = np.abs(names[is_name]) - 1
+
+    def _recode_abbreviations(
+        self, words: list[str], codes: Ids, places: NDArray[np.intp]
+    ) -> None:
+        """Look abbreviations such as US up as small words, in lines in capitals."""
+        for place in places.tolist():
+            folded = _fold(words[place])
+            if folded in self.policy.upper and folded not in self.policy.names:
+                known = self.policy.symbols[folded]
+                if known < len(self.policy.ordinary):
+                    codes[place] = known
 
     def _find_likely_name(self, word: str) -> int:
         """The symbol of a word with a capital as a name, plus 1; 0 if it is none.
@@ -357,7 +380,8 @@ class PolicyLookup:
             return self._shape(number_shape(word, in_date=in_date))
         folded = _fold(word)
         known = self.policy.symbols.get(folded)
-        if in_address and (known is None or folded not in ADDRESS_PARTS):
+        is_part = in_address and not is_written_date(word)
+        if is_part and (known is None or folded not in ADDRESS_PARTS):
             return self._shape("part of an address")
         if known is None:
             return self._find_unlisted(word, folded)
@@ -369,15 +393,26 @@ class PolicyLookup:
         """The symbol of a number, or of a token that no list has, by its shape."""
         if _is_number(word):
             return self._shape(number_shape(word, in_date=False))
+        if (unmarked := self._find_unmarked(word, folded)) is not None:
+            return unmarked
         folded = with_old_case(folded)
         if folded.isalpha():  # and so without digits, as most words are
             return self._find_unknown(word, folded)
-        has_digit = any(map(str.isdigit, folded))
-        if not any(map(str.isalpha, folded)):
-            return self._shape("code" if has_digit else "sign")
-        if has_digit:
+        if any(map(str.isdigit, folded)):
             return self._shape(find_mixed_shape(folded))
+        if not any(map(str.isalpha, folded)):
+            return self._shape("sign")
         return self._find_unknown(word, folded)
+
+    def _find_unmarked(self, word: str, folded: str) -> int | None:
+        """The symbol of the same word without marks; none that shows, but of a list."""
+        plain = without_marks(folded)
+        known = self.policy.symbols.get(plain)
+        if known is None or len(plain) < 2:
+            return None
+        symbol = self._find_listed(word, plain, known, starts=False)
+        may_show = folded in ACCENTED and with_old_case(word).islower()
+        return symbol if may_show or symbol >= len(self.policy.ordinary) else None
 
     def _find_unknown(self, word: str, folded: str) -> int:
         """The symbol of a word that no list has, without digits."""

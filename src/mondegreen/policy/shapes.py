@@ -6,8 +6,10 @@ a finite public set, from which one is printed by its number.
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -75,6 +77,91 @@ is_pseudo_word = re.compile("([bdfgklmnprstvz][aeiou]){3}x").fullmatch
 """Whether a folded word is printed for parts of addresses."""
 
 
+_Part = tuple[int, Callable[[int], str]]
+"""How many values a part of a date or time has, and how one is written."""
+
+
+def _two(first: int, last: int) -> _Part:
+    """A part of two digits."""
+    return 1 + last - first, lambda i: f"{first + i:02}"
+
+
+_YEAR_PART: Final[_Part] = (200, lambda i: str(1900 + i))
+_HOUR: Final[_Part] = (10, str)  # of one digit
+# A day and month that are valid in both orders. Both have two digits, or one at least
+# has one: so no two formats print the same.
+_PADDED: Final = [f"{a:02}{{0}}{b:02}" for a in range(1, 13) for b in range(1, 13)]
+_SHORT: Final = [
+    f"{a}{{0}}{b}" for a in range(1, 13) for b in range(1, 13) if min(a, b) < 10
+]
+
+
+def _days(forms: list[str], sign: str) -> _Part:
+    return len(forms), lambda i: forms[i].format(sign)
+
+
+def _write(number: int, sign: str, parts: tuple[_Part, ...]) -> str:
+    """Print a value of parts; the last part changes first."""
+    found: list[str] = []
+    for size, show in reversed(parts):
+        number, place = divmod(number, size)
+        found.append(show(place))
+    return sign.join(reversed(found))
+
+
+def _written(example: str, sign: str, *parts: _Part) -> Shape:
+    """Make the format of a date or time, named by an example of it."""
+    size = math.prod(size for size, _ in parts)
+    return Shape(example, size, lambda i: _write(i, sign, parts))
+
+
+def _half_day(number: int) -> str:
+    number, minute = divmod(number, 60)
+    return f"{1 + number % 12}:{minute:02}{'am' if number < 12 else 'pm'}"
+
+
+def _list_written() -> Iterator[tuple[str, Shape]]:
+    """The pattern and the format of each way to write a date or a time of day."""
+    minute = _two(0, 59)
+    for sign in "-/.":
+        s = re.escape(sign)
+        day = _YEAR_PART, _two(1, 12), _two(1, 28)
+        yield (
+            f"[0-9]{{4}}{s}[0-9]{{2}}{s}[0-9]{{2}}",
+            _written(f"date {sign.join(('2024', '05', '12'))}", sign, *day),
+        )
+    for forms, digits, days in (
+        (_PADDED, "[0-9]{{2}}{0}[0-9]{{2}}", ("05", "12")),
+        (_SHORT, "[0-9]{{1,2}}{0}[0-9]{{1,2}}", ("5", "12")),
+    ):
+        for sign, year in itertools.product("-/.", ("2024", "24")):
+            if sign == "-" and year == "24":
+                continue  # a code, more often than a date
+            s = re.escape(sign)
+            part = _YEAR_PART if year == "2024" else _two(0, 99)
+            yield (
+                f"{digits.format(s)}{s}[0-9]{{{len(year)}}}",
+                _written(
+                    f"date {sign.join((*days, year))}", sign, _days(forms, sign), part
+                ),
+            )
+    for example, hour in (("10:30", _two(0, 23)), ("9:30", _HOUR)):
+        pattern = f"[0-9]{{{len(example) - 3}}}:[0-9]{{2}}"
+        yield pattern, _written(f"clock {example}", ":", hour, minute)
+        yield (
+            f"{pattern}:[0-9]{{2}}",
+            _written(f"clock {example}:15", ":", hour, minute, minute),
+        )
+    yield "[0-9]{1,2}:[0-9]{2}[aApP][mM]", Shape("clock 10:30pm", 1440, _half_day)
+
+
+WRITTEN_DATES: Final = tuple((each, shape.name) for each, shape in _list_written())
+"""Patterns of dates and times, and the names of their formats; the first one counts."""
+
+is_written_date = re.compile("|".join(each for each, _ in WRITTEN_DATES)).fullmatch
+"""Whether a word is a date or a time, valid or not."""
+
+
 def _four_digits(number: int) -> str:
     """Years are a format of their own, so they are no outputs of this one."""
     return str(1000 + number if number < 900 else 1200 + number)
@@ -97,6 +184,7 @@ SHAPES: Final = (
     Shape("part of an address", 70**3, _pseudo_word),
     Shape("letter", len(_LETTERS), _LETTERS.__getitem__),
     Shape("sign", len(_EMOJI), _EMOJI.__getitem__),
+    *(shape for _, shape in _list_written()),
 )
 """The formats, in the order of their symbols."""
 
@@ -108,13 +196,15 @@ _MIXED: Final = (
     (re.compile("[0-9]{1,2}(am|pm)"), "time of day"),
     (re.compile("([0-9]{2})?[0-9]0s"), "decade"),
     (re.compile("[0-9]{1,5}[a-z]{1,2}"), "measure"),
+    *((re.compile(pattern), name) for pattern, name in WRITTEN_DATES),
 )
 
 
 def number_shape(digits: str, *, in_date: bool) -> str:
     """Name the format of a run of ASCII digits.
 
-    ``in_date`` says that a slash touches it, which the structure shows.
+    ``in_date`` says that a slash touches it, which the structure shows: that of a day
+    and a month without a year.
 
     >>> [number_shape(d, in_date=False) for d in ("7", "07", "1985", "4711")]
     ['1 digits', '0 and 1 digits', 'year', '4 digits']
@@ -136,6 +226,8 @@ def find_mixed_shape(folded: str) -> str:
 
     >>> [find_mixed_shape(word) for word in ("21st", "7pm", "80s", "5kg", "de89x")]
     ['ordinal', 'time of day', 'decade', 'measure', 'code']
+    >>> [find_mixed_shape(word) for word in ("92:84", "31/12/1999")]
+    ['clock 10:30', 'date 05/12/2024']
     """
     found = (name for pattern, name in _MIXED if pattern.fullmatch(folded))
     return next(found, "code")

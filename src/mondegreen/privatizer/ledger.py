@@ -34,7 +34,6 @@ from mondegreen.errors import ConfigurationError, DataError, SourceError
 from mondegreen.files import CAN_LOCK, sync_folder
 from mondegreen.privatizer.spec import build_scope
 from mondegreen.text.columns import read_ids
-from mondegreen.text.tokenizer import tokenize
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -271,6 +270,7 @@ class BatchLedger:
         self._scopes = {
             name: build_scope(privatizer.digest, name) for name in names.values()
         }
+        self._cut = privatizer.lookup.cut
         self._word_loss = privatizer.guarantee.word_loss
         self._waiting: deque[list[tuple[list[Drawn], NDArray[np.int64]]]] = deque()
 
@@ -283,7 +283,7 @@ class BatchLedger:
                 texts = batch.column(column).to_pylist()
                 scope = self._scopes[name]
                 drawn = self._writer.identify(scope, name, records, texts)
-                found.append((drawn, _count_words(texts)))
+                found.append((drawn, self._count_words(texts)))
             self._waiting.append(found)
             yield batch
 
@@ -300,15 +300,14 @@ class BatchLedger:
             nats = np.nextafter(counts * self._word_loss, math.inf) * (counts > 0)
             self._writer.add(drawn, nats)
 
-
-def _count_words(texts: Sequence[object]) -> NDArray[np.int64]:
-    """Count the words of each row, which is a text or a list of texts."""
-    rows = [_flatten(text) for text in texts]
-    flat = [text for row in rows for text in row if isinstance(text, str)]
-    counts = np.cumsum([0, *tokenize(flat).counts()])
-    ends = np.cumsum([0, *(sum(isinstance(t, str) for t in row) for row in rows)])
-    found: NDArray[np.int64] = np.diff(counts[ends]).astype(np.int64)
-    return found
+    def _count_words(self, texts: Sequence[object]) -> NDArray[np.int64]:
+        """Count the words of each row, which is a text or a list of texts."""
+        rows = [_flatten(text) for text in texts]
+        flat = [text for row in rows for text in row if isinstance(text, str)]
+        counts = np.cumsum([0, *self._cut(flat).counts()])
+        ends = np.cumsum([0, *(sum(isinstance(t, str) for t in row) for row in rows)])
+        found: NDArray[np.int64] = np.diff(counts[ends]).astype(np.int64)
+        return found
 
 
 def _flatten(text: object) -> list[object]:

@@ -13,12 +13,14 @@ from mondegreen.arrays import Codes, Ids
 from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
+from mondegreen.policy.cutting import cut_texts
 from mondegreen.policy.detection import DetectorLookup
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.policy.scope import Scope
 from mondegreen.privatizer.reading import Reading
 from mondegreen.sampling.noise import Batch, NoiseSource
+from mondegreen.settings import SYMBOL_MECHANISMS
 from mondegreen.text.detokenizer import Detokenizer, Span
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
@@ -83,7 +85,8 @@ class Release:
         >>> release.text[start:end] == release.text.split()[-1].rstrip(".")
         True
         """
-        (parts,) = tokenize([original]).parts
+        has_policy = self.guarantee.mechanism in SYMBOL_MECHANISMS
+        (parts,) = (cut_texts if has_policy else tokenize)([original]).parts
         moved = self.remap_parts(parts, spans)
         return [span for span in moved if span is not None]
 
@@ -230,8 +233,7 @@ def draw(
 
     It fails if a word got no noise, or the mechanism drew what is no word.
     """
-    cut = lookup.cut if isinstance(lookup, PolicyLookup) else tokenize
-    tokens = cut(batch.texts)
+    tokens = lookup.cut(batch.texts)
     codes = lookup.codes(tokens)
     ends = np.cumsum([0, *tokens.counts()])
     # No printer takes this code: whatever is left of it stops the batch.

@@ -31,11 +31,12 @@ from mondegreen.errors import (
     SourceError,
 )
 from mondegreen.files import read_bytes
+from mondegreen.policy.cutting import cut_texts
 from mondegreen.policy.policy import Policy
 from mondegreen.policy.sealing import seal, unseal
 from mondegreen.privatizer.release import Release
 from mondegreen.sampling.records import SeenIds
-from mondegreen.text.tokenizer import canonical, tokenize
+from mondegreen.text.tokenizer import canonical
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +81,7 @@ class Entry:
     @classmethod
     def of(cls, release: Release, original: str, policy: Policy) -> Entry:
         """Compare a release with its original, word by word and gap by gap."""
-        (parts,) = tokenize([original]).parts
+        (parts,) = cut_texts([original], policy.numbers).parts
         given, printed = parts or [original], _pieces(release)
         if len(given) != len(printed):
             raise DataError("a release does not fit its original; nothing was released")

@@ -23,7 +23,7 @@ from mondegreen.policy.sealing import seal, unseal
 from mondegreen.prompts.restore import JsonRestorer, Restorer
 from mondegreen.prompts.units import Kind, Units
 from mondegreen.settings import Settings, list_options
-from mondegreen.text.tokenizer import TokenizedBatch, tokenize
+from mondegreen.text.tokenizer import TokenizedBatch
 
 Marks = NDArray[np.bool_]
 
@@ -164,7 +164,7 @@ class Conversation:
         self._detector = None if detector is None else detector[1]
         self._lookup = _build_lookup(self._policy, detector)
         self._sample = _sampler(self._policy, epsilon)
-        words = tokenize(list(public)).words()
+        words = self._lookup.cut(list(public)).words()
         self._surrogates = Surrogates.new(
             self._policy, sample=self._sample, public=words
         )
@@ -212,7 +212,7 @@ class Conversation:
         MondegreenError
             If the detector fails.
         """
-        batch = tokenize([text])
+        batch = self._lookup.cut([text])
         symbols = np.array(self._lookup.codes(batch))
         parts = batch.parts[0] or []
         sent = parts.copy()
@@ -237,7 +237,7 @@ class Conversation:
             PUBLIC texts. Words of private ones would show in what is left out.
         """
         with self._lock:
-            self._surrogates.bar(tokenize(list(public)).words())
+            self._surrogates.bar(self._lookup.cut(list(public)).words())
 
     def restore(self, answer: str, *, is_json: bool = False) -> str:
         """Put the original words back into an answer.

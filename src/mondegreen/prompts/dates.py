@@ -1,9 +1,10 @@
 """Dates in other notations: what a model writes for 12/03/1985, and what it stands for.
 
-A date of digits and slashes is hidden part by part, and its format is kept. A model may
-write the hidden date in words. Which part it took for the month is then seen: that part
-of the original is the month too. Where both parts of the hidden date are equal, it is
-not seen, and the original comes back as the user wrote it.
+A date of digits is hidden as a whole, and its format is kept. A model may write the
+hidden date in words. Which part it took for the month is then seen: that part of the
+original is the month too. Where both parts of the hidden date are equal, it is not
+seen, and the original comes back as the user wrote it. A date that begins with the year
+can be read in one way alone.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _MONTHS: Final = (
     "December"
 ).split()
 _SHORT: Final = {"September": ("Sep", "Sept")}
-_DATE: Final = re.compile(r"([0-9]{1,2})/([0-9]{1,2})(?:/([0-9]{4}))?")
+_DATE: Final = re.compile(
+    r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})|([0-9]{1,2})/([0-9]{1,2})"
+)
+_YEAR_FIRST: Final = re.compile(r"([0-9]{4})([/.-])([0-9]{2})\2([0-9]{2})")
 _Form = Callable[[str, int, str, str], str]
 _WITHOUT_YEAR: Final[tuple[_Form, ...]] = (
     lambda month, day, nth, year: f"{month} {day}",
@@ -68,6 +72,8 @@ class _Date(NamedTuple):
     a: int
     b: int
     year: str
+    orders: tuple[bool, ...] = (True, False)
+    """Whether the month comes first: both ways, if it cannot be told."""
 
 
 def list_notations(sent: str, original: str) -> list[Notation]:
@@ -84,15 +90,16 @@ def list_notations(sent: str, original: str) -> list[Notation]:
     '3/4/1985'
     """
     theirs, mine = _read(sent), _read(original)
-    if theirs is None or mine is None or bool(theirs.year) != bool(mine.year):
+    if theirs is None or mine is None or theirs.orders != mine.orders:
         return []
-    month_first, day_first = (
-        _pair(_write(theirs, order), _write(mine, order)) for order in (True, False)
-    )
-    found = month_first | day_first
-    for text in month_first.keys() & day_first.keys():
-        if month_first[text] != day_first[text]:  # which one is meant cannot be told
-            found[text] = month_first[text]._replace(original=original)
+    if bool(theirs.year) != bool(mine.year):
+        return []
+    found: dict[str, Notation] = {}
+    for order in theirs.orders:
+        for text, each in _pair(_write(theirs, order), _write(mine, order)).items():
+            # Where both readings are the same text, which one is meant cannot be told.
+            same = found.get(text, each) == each
+            found[text] = each if same else found[text]._replace(original=original)
     return [each for each in found.values() if each.sent != sent]
 
 
@@ -107,8 +114,12 @@ def _pair(
 
 
 def _read(text: str) -> _Date | None:
-    parts = _DATE.fullmatch(text)
-    return parts and _Date(int(parts[1]), int(parts[2]), parts[3] or "")
+    if parts := _YEAR_FIRST.fullmatch(text):
+        return _Date(int(parts[3]), int(parts[4]), parts[1], (True,))
+    if parts := _DATE.fullmatch(text):
+        a, b = parts[1] or parts[5], parts[3] or parts[6]
+        return _Date(int(a), int(b), parts[4] or "")
+    return None
 
 
 def _write(date: _Date, month_first: bool) -> Iterator[tuple[str, Missing]]:

@@ -194,7 +194,8 @@ def _numbers(
         if len(run) > 1 and _is_loose(mine, len(run)):
             run = range(i, _first_blank(parts, run) + 1)
             mine, theirs = (_text(each, run) for each in (parts, sent))
-        if len(run) > 1 and (mine, theirs) not in noted:
+        is_whole = len(run) > 1 or _is_date(kind)
+        if is_whole and (mine, theirs) not in noted:
             noted.add((mine, theirs))
             yield from _run_units(mine, theirs)
         for k in run:
@@ -205,7 +206,14 @@ def _numbers(
 
 def _joins(parts: Sequence[str], kinds: Sequence[Kind | None], i: int) -> bool:
     kind, shape = kinds[i + 1] or ("", "")
-    return kind == "shape" and shape != _ADDRESS and parts[2 * i + 2] in _JOINS
+    is_number = kind == "shape" and shape != _ADDRESS
+    is_whole = any(map(_is_date, kinds[i : i + 2]))
+    return is_number and not is_whole and parts[2 * i + 2] in _JOINS
+
+
+def _is_date(kind: Kind | None) -> bool:
+    """Whether a word is a date or a time, which is whole by itself."""
+    return kind is not None and kind[1].startswith(("date ", "clock "))
 
 
 def _text(parts: Sequence[str], run: range) -> str:

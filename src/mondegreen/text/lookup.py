@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final, final, get_args
 
@@ -118,6 +118,10 @@ class Lookup:
         self._index = space.index
         self._absent = {"mask": MASK, "drop": DROP}.get(unknown, space.vocab_size)
         self._memo = Memo(self._find_code)
+
+    def cut(self, texts: Sequence[str | None]) -> TokenizedBatch:
+        """Cut texts into words and structure: the tokenizer's."""
+        return tokenize(texts)
 
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""

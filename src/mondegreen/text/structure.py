@@ -31,13 +31,14 @@ SAME: Final = 32
 """Length up to which a run of one same white-space character is one unit."""
 
 _ENDINGS: Final = 4  # 's as the first unit of a gap: two apostrophes, two cases
-_KINDS: Final = (
+KINDS: Final = (
     len(SIGNS + CURRENCY)
     + SAME * (len(BLANKS) + 1)  # and one more, the line end \r\n
     + _ENDINGS
 )
+"""How many units there are."""
 
-GAP_BITS: Final = math.log2(sum(_KINDS**units for units in range(GAP + 1)))
+GAP_BITS: Final = math.log2(sum(KINDS**units for units in range(GAP + 1)))
 """Bits that a gap can carry at most: the logarithm of the number of gaps."""
 
 _UNIT: Final = re.compile(
@@ -56,7 +57,7 @@ def cut_gaps(parts: list[str]) -> list[str]:
     """
     cut: list[str] = []
     for place, part in enumerate(parts):
-        if place % 2 == 0 and len(part) > GAP and _is_long(part):
+        if place % 2 == 0 and len(part) > GAP and is_long(part):
             end = -1 if part[-2].isalpha() else -2  # half of an 's would be a letter
             cut += [part[:2], part[2:end], part[end:]]
         else:
@@ -64,6 +65,6 @@ def cut_gaps(parts: list[str]) -> list[str]:
     return cut
 
 
-def _is_long(gap: str) -> bool:
+def is_long(gap: str) -> bool:
     """Whether a gap has more units than may pass; looks no further than they do."""
     return sum(1 for _ in islice(_UNIT.finditer(gap), GAP + 1)) > GAP

@@ -34,6 +34,8 @@ PROMPTS = (
     "On Monday, TUESDAY or sunday; in March, July or october, not on Friday or Easter. "
     "My name is Julio Freitag and I march.",
     "Account 4711-0815-2342-9999, due 31/12/1999; see https://intra.example/anna?x=1.",
+    "On 2024-05-12 at 9:30, 10:30:15 or 11:15pm we met José in Zürich, as on "
+    "12.05.2024 and 5/6/07; it&#39;s 31-12-1999 &amp; 10:30.",
     # Some of these years go out as other ways to write some of these amounts.
     f"{' '.join(f'${amount:,}.50' for amount in range(1940, 2000))} and then "
     f"{' '.join(str(year) for year in range(1940, 2000))}.",
@@ -87,6 +89,7 @@ def answers(sent: str, rng: np.random.Generator) -> Iterator[str]:
                 yield f"{name} {day}, {year + 1}; {day} {name} {year + 1}"
                 yield f"{name} {day}th, {year + 1}; {name} {day}th; {name} {day}x"
                 yield f"{a}.{b}.{year} or {month:02}/{day:02}/{year}"
+        yield from year_first(run.strip(".,;"))
         digits = run.strip("$.,;").replace(",", "")
         if digits.replace(".", "").isdigit() and digits.isascii():
             whole, comma = digits.partition(".")[0], digits.replace(".", ",")
@@ -100,6 +103,14 @@ def joined(sent: str) -> Iterator[str]:
         if any(sign in whole for sign in ("@", ".", ":")) and not whole[0].isdigit():
             yield f"{whole} ({whole}), {whole.upper()}! **{whole}** {whole}/x x.{whole}"
             yield f"[x]({whole}) ![]({whole}) <a href={whole}> https://e.example/{whole}"
+
+
+def year_first(run: str) -> Iterator[str]:
+    """Write a date that begins with the year in other ways."""
+    year, *rest = run.split("-")
+    if len(year) == 4 and len(rest) == 2 and run.replace("-", "").isdecimal():
+        name, day = MONTHS[(int(rest[0]) - 1) % 12], int(rest[1])
+        yield f"{name} {day}, {year}; {day} {name}; {rest[0]}/{rest[1]}/{year}; {run}T"
 
 
 def translations(sent: str) -> Iterator[str]:

@@ -22,6 +22,9 @@ SHAPES = (
     "ǆ ⓐⓑ ⅧⅨ ª ʕ 𝐀𝐁 𝒂𝒃 東京 שלום مرحبا हिन्दी ไทย Аnna dіabetes ＯＳＬＯ ﬁne d i "
     "a b e t e s zorblax Zorblaxing zorblaxed ZORBLAXLY zorblaxes blorpss "
     "who'll this'd must've aren't THEY'RE I'd you’re a'm house'd zorblax've it'll 1899 "
+    "2024-05-12 1999/12/31 31.12.1999 31-12-1999 5/6/2007 1.2.03 31/12/99 92:84 9:30 "
+    "10:30:15 9:05:59 10:30pm 9:30AM 10:30\u0301 2024-05-12T10:30 39 amp quot x27 "
+    "#39; quot; &lt; &#X201c; &nbsp; s S "
     "\u1c89x \U0001e030 \x00 \x1b \u200b"
 ).split(" ")
 GAPS = (
@@ -39,6 +42,12 @@ GAPS = (
     "_",
     "@",
     " @",
+    "&#39;s ",
+    " #39;s ",
+    " &amp; ",
+    "&quot;",
+    ";",
+    " #",
 )
 GAPS += (
     "@",

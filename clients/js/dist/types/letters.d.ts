@@ -5,6 +5,8 @@ export declare class Letters {
     constructor(part: Parts);
     hasLetter(word: string): boolean;
     hasDigit(word: string): boolean;
+    /** Whether a word is made of digits, of any script. */
+    isDigits(word: string): boolean;
     /** Whether a word has a small letter, and no capital. */
     isSmall(word: string): boolean;
     /** Whether a word has a capital, and no small letter. */

@@ -4,6 +4,10 @@ export interface Shape {
     readonly size: number;
     readonly print: (number: number) => string;
 }
+/** Patterns of dates and times, and the names of their formats; the first one counts. */
+export declare const WRITTEN_DATES: (readonly [string, string])[];
+/** Whether a word is a date or a time, valid or not. */
+export declare function isWrittenDate(word: string): boolean;
 /** The formats, in the order of their symbols: `SHAPES` of `mondegreen.policy.shapes`. */
 export declare const SHAPES: readonly Shape[];
 /** The place of each format, by its name. */

@@ -26,6 +26,8 @@ export declare class Tokenizer {
     canonical(word: string, following?: string): string;
     /** The form in which the lists of a policy hold a word: endings stay, long words are small. */
     folded(word: string): string;
+    /** A folded word without marks; "" if it has none, or other letters: `without_marks` of Python. */
+    unmarked(folded: string): string;
     /** Whether a word is the ending n't, in any case and with any apostrophe. */
     isNegation(word: string): boolean;
     hasApostrophe(word: string): boolean;
@@ -51,7 +53,8 @@ export declare class Tokenizer {
     private isOneOf;
     /** Turn what is too long for a gap into a word; all of it is below U+10000. */
     private cutGaps;
-    private isLong;
+    /** Whether a gap has more units than may pass. */
+    isLong(gap: string): boolean;
     /** How many characters count as one: an 's, or up to 32 equal blanks or line ends. */
     private unit;
 }

@@ -17,6 +17,8 @@ export declare class Unicode {
     folded(text: string): string;
     /** Small letters, and no more. */
     smallLetters(text: string): string;
+    /** Without combining marks: the letters that are left. */
+    withoutMarks(text: string): string;
     private lowered;
     /** Whether a sigma ends a word: a letter with case before it, and none behind it. */
     private isFinal;

@@ -21,6 +21,8 @@ export interface Explanation {
 }
 /** From the words of a text to inputs of a law, and from its outputs back to a text. */
 export interface Way<Drawn = unknown> {
+    /** Cut a text into words and structure. */
+    cut(text: string): string[];
     /** The input of each word of a text that was cut. */
     inputs(parts: readonly string[]): number[];
     /** What is printed for words, in order, and their inputs. */

@@ -49,7 +49,7 @@ a surname is above the first, and public text writes it so fewer times than the 
 ORDINARY_FIRST = frozenset(
     "will may can new fall spring does hope page case price close begin love head power "
     "law major art self six seven day best good long little small early read low key "
-    "short strong grant bill cook cross".split()
+    "short strong grant bill cook cross great".split()
 )
 """Ordinary words as first words of sentences, though they are names inside of them."""
 

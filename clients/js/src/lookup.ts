@@ -12,8 +12,8 @@ const OPENERS = '":;([{“”«‹*•|>–—';
 // A full stop that touches words on both sides ends nothing: 3.14, u.s, example.com.
 const ENDS = /[!?！？。؟।\n\r]|\.(?!$)/;
 const [STARTS, JOINS, MARKS, DOT, SLASH, ENDS_LINE] = [1, 2, 4, 8, 16, 32] as const;
-/** A full stop; the ending 's of the word; a sign that names stand behind ("Name: Hope"). */
-const [STOP, OWNS, SIGN] = [64, 128, 256] as const;
+/** A full stop; the ending 's of the word; a sign that names stand behind ("Name: Hope"); white space alone. */
+const [STOP, OWNS, SIGN, BLANK] = [64, 128, 256, 512] as const;
 const [TITLE, TITLE_WORDS] = [0.9, 4] as const;
 const [SMALL, CAPITAL, CAPITALS] = [1, 2, 3] as const;
 /** They begin sentences so often that no capital makes them names there. */
@@ -46,6 +46,7 @@ function flagsOf(written: string): number {
   if (gap === "." || (found & STARTS && !BEGIN.test(gap))) {
     found |= /^\. *$/.test(gap) ? STOP : SIGN;
   }
+  if (/^[ \t\n\r\u00a0]*$/.test(gap)) found |= BLANK;
   return /^['’][sS]/.test(gap) ? found | OWNS : found;
 }
 
@@ -90,6 +91,7 @@ export class PolicyLookup {
     const cases = found.map((each) => each % 4);
     const isTitle = inLinesOf(CAPITAL, cases, flags);
     const isLoud = inLinesOf(CAPITALS, cases, flags);
+    const startsLine = (i: number): boolean => !i || i === words.length || (flags[i - 1]! & ENDS_LINE) > 0;
     const { policy } = this;
     const codes = words.map((word, i) => {
       const first = !i || (flags[i - 1]! & STARTS) > 0;
@@ -100,7 +102,9 @@ export class PolicyLookup {
       const code = isFirst ? this.start.get(word) : Math.floor(found[i]! / 4);
       const behind = i && hasCapital ? flags[i - 1]! : 0;
       const owns = first && hasCapital && (flags[i]! & OWNS) > 0; // "Will's", not "will"
-      const sure = owns || (behind & SIGN) > 0;
+      // All of its line, without a sign behind it: a signature.
+      const isSigned = hasCapital && startsLine(i) && startsLine(i + 1) && (flags[i]! & BLANK) > 0;
+      const sure = owns || isSigned || (behind & SIGN) > 0;
       if (!(sure || inTitle || behind & STOP)) return code;
       const folded = this.tokenizer.folded(readEnding(word));
       if (isLoud[i] && cases[i] === CAPITALS && !sure) {

@@ -36,6 +36,7 @@ from mondegreen.policy.shapes import (
 from mondegreen.settings import Structure
 from mondegreen.text.lookup import IN_CLEAR, Memo
 from mondegreen.text.sentences import sentence_ends
+from mondegreen.text.structure import BLANKS
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
 from mondegreen.text.unicode import with_old_case
 
@@ -47,9 +48,9 @@ _OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
 """A quotation, a list or a title may begin behind one of these."""
 
 _STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE = 1, 2, 4, 8, 16, 32
-_STOP, _OWNS, _SIGN = 64, 128, 256
+_STOP, _OWNS, _SIGN, _BLANK = 64, 128, 256, 512
 """A full stop, which may be that of "Mr."; the ending 's of the word; a sign that names
-stand behind, such as the colon of "Name: Hope"."""
+stand behind, such as the colon of "Name: Hope"; and white space alone."""
 
 _BEGIN: Final = frozenset("!?！？؟\n\r")
 """Behind one of these a sentence begins, whatever else is there."""
@@ -102,6 +103,7 @@ def get_flags(gap: str) -> int:
         found |= _MARKS
     if gap == "." or (is_start and _BEGIN.isdisjoint(gap)):
         found |= _STOP if gap.rstrip(" ") == "." else _SIGN
+    found |= _BLANK * (not gap.strip(BLANKS))
     return found | _OWNS * gap.startswith(("'s", "’s", "'S", "’S"))
 
 
@@ -131,6 +133,15 @@ def _in_lines_of(case: int, cases: Ids, flags: Flags, begins: Weights) -> Marks:
     is_such = (capitals >= _TITLE * written) & (written >= _TITLE_WORDS)
     lengths = np.diff(np.append(firsts, len(cases)))
     return np.asarray(np.repeat(is_such, lengths))
+
+
+def _are_signed(flags: Flags, begins: Weights) -> Marks:
+    """Tell which words are signatures: all of their line, without a sign behind it."""
+    is_first = np.zeros(len(flags) + 1, dtype=np.bool_)
+    is_first[1:] = (flags & _ENDS_LINE) > 0
+    is_first[begins] = True
+    is_first[-1] = True
+    return is_first[:-1] & is_first[1:] & ((flags & _BLANK) > 0)
 
 
 def _list_marked(words: list[str], flags: Flags) -> NDArray[np.intp]:
@@ -266,7 +277,8 @@ class PolicyLookup:
         before = before.take(places)
         starts = (before & _STARTS) > 0
         owns = starts & ((flags.take(places) & _OWNS) > 0)  # "Will's"
-        sure = has_capital & (owns | ((before & _SIGN) > 0))
+        signed = _are_signed(flags, batch.begins).take(places)
+        sure = has_capital & (owns | signed | ((before & _SIGN) > 0))
         likely = in_title | has_capital & ((before & _STOP) > 0)
         first = places[starts | in_title]
         codes[first] = found.take(first) >> 32

@@ -1,0 +1,40 @@
+"""A name that is an ordinary word hides where it is all of a line: signatures."""
+
+from __future__ import annotations
+
+import pytest
+
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.policy import load_policy
+
+
+@pytest.fixture(scope="module", params=["sensitive", "names"])
+def lookup(request):
+    return PolicyLookup(load_policy(request.param))
+
+
+def hidden(lookup, *texts):
+    batch = lookup.cut(texts)
+    known = len(lookup.policy.ordinary)
+    symbols = lookup.codes(batch).tolist()
+    return [w for w, s in zip(batch.words(), symbols, strict=True) if s >= known]
+
+
+@pytest.mark.parametrize("name", ["Will", "Art", "Bill", "Hope", "Young", "WILL"])
+@pytest.mark.parametrize(
+    "text",
+    ["Please help.\nRegards,\n{}", "Thanks,\r\n{}\r\n", "{}\nplease", "{}", "{} "],
+)
+def test_a_name_that_is_all_of_a_line_hides(name, text, lookup):
+    assert hidden(lookup, text.format(name)) == [name]
+
+
+@pytest.mark.parametrize(
+    "text", ["Best,\nthanks", "Great!", "Will it work\nnow", "thanks\nwill", "Nice.\n"]
+)
+def test_elsewhere_it_stays_as_the_first_word_of_a_sentence(text, lookup):
+    assert hidden(lookup, text) == []
+
+
+def test_the_text_beside_it_does_not_matter(lookup):
+    assert hidden(lookup, "Will it", "Will", "", "Hope so", "Art") == ["Will", "Art"]

@@ -20,7 +20,7 @@ SECTIONS = (
     "## Pre-conditions",
     "## Pseudocode",
     "## Proof",
-    "## What it idealises",
+    "## What it idealizes",
     "## Tests",
     "## References",
 )

@@ -17,7 +17,9 @@ USER = [ROOT / "README.md", HOME, *prose.user_pages()]
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page != HOME)
 # What a reader can do after a page, or, of a page to look things up in, with it.
 OPENING = re.compile(
-    r"(?:After this page you (?:can|know)|With this page you can|This page helps you) \w"
+    r"(?:After this page you (?:can|know)"
+    r"|With this page you can"
+    r"|This page helps you) \w"
 )
 
 

@@ -24,23 +24,24 @@ sys.path.append(str(FOLDER.parents[1] / "experiments" / "src"))
 _COMMANDS: Final = """\
 # Command line
 
-This page shows what `--help` prints for each command. Commands write data to standard
-output, and everything else to standard error. Exit codes: 0 done, 1 bug, 2 usage, 3
-data, 4 privacy, 130 interrupted.
+With this page you can look up every command and option, as `--help` prints them.
+Commands write data to standard output, and everything else to standard error. Exit
+codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.
 """
 
 _MECHANISMS: Final = """\
 # Mechanisms
 
-`epsilon` is in nats per unit of the metric, so the epsilons of two metrics have
-different units. `mondegreen mechanisms --json` prints this table for programs. Every
-mechanism has a page with its proof.
+With this page you can look up the metric, the parameters and their ranges, and the
+proof of each mechanism. `epsilon` is in nats per unit of the metric, so the epsilons of
+two metrics have different units. `mondegreen mechanisms --json` prints this table for
+programs.
 """
 
 _ADDRESSES: Final = """\
 # HTTP
 
-This page lists the requests that `mondegreen serve` accepts ([how to run
+With this page you can call `mondegreen serve` from any program ([how to run
 it](../how-to/run-a-service.md)). Request and response bodies are JSON, in UTF-8. With
 `--api-keys`, all requests except `/healthz` and `/readyz` need
 `Authorization: Bearer KEY` or `X-API-Key: KEY`.

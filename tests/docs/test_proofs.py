@@ -20,7 +20,7 @@ SECTIONS = (
     "## Pre-conditions",
     "## Pseudocode",
     "## Proof",
-    "## What it idealises",
+    "## What it idealizes",
     "## Tests",
     "## References",
 )
@@ -61,8 +61,8 @@ def test_a_proof_has_all_its_parts_in_order(page):
 
 
 @pytest.mark.parametrize("page", sorted(PROOFS.glob("*.md")), ids=lambda p: p.stem)
-def test_a_proof_begins_with_the_sentence_it_follows_from(page):
-    assert page.read_text("utf-8").split("\n\n")[1].startswith("**")
+def test_the_sentence_that_a_proof_follows_from_stands_behind_its_opening(page):
+    assert page.read_text("utf-8").split("\n\n")[2].startswith("**")
 
 
 @pytest.mark.parametrize("page", sorted(PROOFS.glob("*.md")), ids=lambda p: p.stem)

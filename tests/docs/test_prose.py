@@ -12,7 +12,15 @@ _SPEC = importlib.util.spec_from_file_location(
 )
 prose = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(prose)
-USER = [ROOT / "README.md", ROOT / "docs" / "index.md", *prose.user_pages()]
+HOME = ROOT / "docs" / "index.md"
+USER = [ROOT / "README.md", HOME, *prose.user_pages()]
+PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page != HOME)
+# What a reader can do after a page, or, of a page to look things up in, with it.
+OPENING = re.compile(
+    r"(?:After this page you (?:can|know)"
+    r"|With this page you can"
+    r"|This page helps you) \w"
+)
 
 
 def test_there_are_ten_user_pages_of_twelve_thousand_words_at_most():
@@ -39,10 +47,41 @@ def test_a_user_page_is_easy_to_read(page):
     assert prose.find_long(page) == []
 
 
-@pytest.mark.parametrize("page", USER[1:], ids=lambda page: page.name)
-def test_a_user_page_begins_with_what_the_reader_can_do_after_it(page):
-    lines = page.read_text(encoding="utf-8").splitlines()
-    assert any(line.startswith("After this page you") for line in lines[:8])
+def first_paragraph(markdown):
+    title, _, rest = markdown.partition("\n\n")
+    assert re.fullmatch("# .+", title)
+    return rest.partition("\n\n")[0]
+
+
+@pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: page.relative_to(ROOT / "docs").as_posix()
+)
+def test_a_page_begins_with_what_the_reader_can_do_after_it(page):
+    assert OPENING.match(first_paragraph(page.read_text(encoding="utf-8")))
+
+
+def test_the_home_page_says_what_the_product_is_and_then_what_to_do():
+    lines = HOME.read_text(encoding="utf-8").splitlines()
+    assert lines[2].startswith("**mondegreen ")
+    assert any(OPENING.match(line) for line in lines[:8])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Laplace\n\n**Noise hides a shift.**\n\nAfter this page you can check it.",
+        "# Errors\n\nCatch `MondegreenError` to catch all of them.",
+        "# Speed\n\nThis page shows how many words a second each mechanism processes.",
+        "# Results\n\nAfter this page you can",
+    ],
+)
+def test_a_page_that_begins_with_something_else_is_found(text):
+    assert not OPENING.match(first_paragraph(text))
+
+
+def test_the_changelog_of_the_first_version_is_a_short_list():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert len(text.partition("## 0.1.0")[2].splitlines()) <= 80
 
 
 def test_nothing_that_users_read_has_a_banned_phrase():

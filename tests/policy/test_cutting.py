@@ -128,6 +128,11 @@ def test_the_first_letter_of_the_next_word_decides_nothing(number, sign, lookup)
     assert number not in lookup.cut(texts).words()
 
 
+def test_plain_numbers_read_references_as_blanks():
+    texts = ["call 555&nbsp; 1234", "call 555\u00a0 1234"]
+    assert cut_texts(texts, "plain").words() == ["call", "555", "1234"] * 2
+
+
 @pytest.mark.parametrize("sign", "-/.")
 def test_two_numbers_of_a_format_are_cut_alike(sign):
     texts = [f"2024{sign}{month}{sign}12" for month in (5, 11, 12, 99)]

@@ -34,7 +34,8 @@ REFERENCES_DISCLOSED: Final = (
     f"character references: which of {len(REFERENCES)} of HTML stand between words, "
     "such as &amp; and &#39;; names, 36 and 39 also without &. Each counts as one "
     "character of punctuation, and adds at most "
-    f"{GAP * math.log2(1 + _SPELLINGS / KINDS):.1f} bits to what stands between two words",
+    f"{GAP * math.log2(1 + _SPELLINGS / KINDS):.1f} bits to what stands between two "
+    "words",
 )
 
 _ANY: Final = "|".join(sorted(REFERENCES, key=len, reverse=True))

@@ -101,7 +101,7 @@ def test_show_says_what_a_name_is_behind_a_full_stop_and_behind_a_sign():
     assert small["behind_stop"] is small["behind_sign"] is None
     told = run("policy", "show", "Hope").stdout
     assert "behind a full stop, as in Mr. Hope: first_name" in told
-    assert "behind a sign, as in (Hope): first_name" in told
+    assert "after a sign, as in (Hope), or alone on a line: first_name" in told
 
 
 def test_show_looks_at_each_token_of_an_argument():

@@ -110,7 +110,7 @@ def describe_spellings(shown: ShownWord) -> list[str]:
     others = {
         "as the first word of a sentence": shown.at_start,
         f"behind a full stop, as in Mr. {shown.word}": shown.behind_stop,
-        f"behind a sign, as in ({shown.word})": shown.behind_sign,
+        f"after a sign, as in ({shown.word}), or alone on a line": shown.behind_sign,
         f"as {spelled} inside a sentence": shown.capitalized,
     }
     return [

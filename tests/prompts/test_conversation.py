@@ -512,6 +512,113 @@ def test_the_how_to_says_what_does_not_come_back(said, lost):
     assert f"`{lost}`" in page.read_text()
 
 
+RANGES = (
+    "10:30-11:45", "9:00-17:30", "12/05/2024-13/05/2024", "5/6/24-7/6/24",
+    "12.05.2024-13.05.2024", "2024-05-12/2024-05-13", "12/05/2024,10:30,11",
+    "8:15,9:15,10:15", "10:30-11", "5-10:30", "555-10:30", "10:30:15-10:45:15",
+    "10:30/1,200.50", "44 20 7946 0958,12/05/2024",
+)  # fmt: skip
+"""Dates and times that a sign joins to other numbers."""
+TIMES = ("9:30am-5:15pm", "10:30-11am", "KX4711-10:30", "10:30-11:45-Okonkwo")
+"""Dates and times that a sign joins to words that are not only digits."""
+
+
+def hide_range(said):
+    """Hide a range none of whose numbers is its own surrogate by chance."""
+    mine = re.findall(r"[^-,/ ]+", said)
+    while True:
+        c = mg.conversation(policy="sensitive")
+        sent = c.hide(f"Come {said} today.")
+        run = sent.removeprefix("Come ").removesuffix(" today.")
+        theirs = re.findall(r"[^-,/ ]+", run)
+        if not set(mine) & set(theirs) and len(set(mine)) == len(set(theirs)):
+            return c, run
+
+
+def assert_restored(c, answer, wanted):
+    """An answer comes back so, whole and cut in two at every place."""
+    assert c.restore(answer) == wanted
+    assert "".join(c.restore_stream(answer)) == wanted
+    for at in range(len(answer)):
+        restorer = c.restorer()
+        pieces = [restorer.feed(answer[:at]), restorer.feed(answer[at:])]
+        assert "".join(pieces) + restorer.end() == wanted
+
+
+@pytest.mark.parametrize("said", RANGES + TIMES)
+def test_a_range_of_dates_or_times_comes_back_where_it_is_echoed(said):
+    c, run = hide_range(said)
+    for form in ("{}", "At {}.", "({}), ok", '"{}"', "{}: yes", "**{}** {}\n{}-"):
+        answer = form.replace("{}", run)
+        assert_restored(c, answer, form.replace("{}", said))
+    key = bytes(range(32))
+    again = mg.Conversation.from_bytes(c.to_bytes(key), key)
+    assert again.restore(f"At {run}.") == f"At {said}."
+
+
+@pytest.mark.parametrize("said", ["10:30-11:45", "9:30am-5:15pm", "8:15,9:15,10:15"])
+def test_each_date_of_a_range_comes_back_alone(said):
+    c, run = hide_range(said)
+    one, *rest = zip(*(re.split("[-,]", each) for each in (said, run)), strict=True)
+    for mine, theirs in (one, *rest):
+        assert_restored(c, f"From {theirs} on, {theirs}.", f"From {mine} on, {mine}.")
+    both = f"{rest[0][1]} to {one[1]}"
+    assert_restored(c, both, f"{rest[0][0]} to {one[0]}")
+
+
+# A blank ends a link.
+@pytest.mark.parametrize("said", [each for each in RANGES if " " not in each])
+def test_a_range_is_not_put_into_links_or_longer_numbers(said):
+    c, run = hide_range(said)
+    for form in (
+        "[x](https://e.example/{})", "![](https://e.example/?q={})", "[x]({})",
+        "https://e.example/{}", "<a href={}>", '<img src="//e.example/{}">',
+    ):  # fmt: skip
+        answer = form.format(run)
+        assert_restored(c, answer, answer)
+    for form in ("{}-3", "3-{}", "{}:15", "{}7", "{},13", "3/{}", "{}x", "{}.5"):
+        assert said not in c.restore(form.format(run)), form
+
+
+@pytest.mark.parametrize("said", ["10:30-11:45", "10:30-11", "12/05/2024-13/05/2024"])
+def test_no_part_of_a_longer_range_comes_back(said):
+    c, run = hide_range(said)
+    for form in ("{}-3", "3-{}", "{}:15", "{},13", "3/{}", "{}.5"):
+        answer = form.format(run)
+        assert_restored(c, answer, answer)
+
+
+def test_ranges_of_the_same_times_come_back_each():
+    said = "10:30-11:45, then 11:45-10:30, 10:30-12:15 and 12:15-10:30-11:45"
+    with mg.conversation(policy="sensitive") as c:
+        assert_restored(c, c.hide(said), said)
+
+
+def test_a_range_with_a_number_that_was_not_hidden_comes_back():
+    units, time = Units(), ("shape", "clock 10:30")
+    parts, sent = ["", "10:30", "-", "11", ""], ["", "04:17", "-", "11", ""]
+    units.learn(parts, sent, [time, None])
+    assert restore_with(units, "At 04:17-11.") == "At 10:30-11."
+    for other in ("04:17-12", "04:17-11:30", "04:17-111", "3-04:17-11"):
+        assert restore_with(units, other) == other
+
+
+def test_a_range_comes_before_its_beginning_in_any_order_of_turns():
+    """One digit has its neighbor as context: here that is just as long as the range."""
+    with mg.conversation(policy="sensitive") as c:
+        longer, shorter = c.hide("5-10:30-11:45"), c.hide("5-10:30")
+        assert_restored(c, f"{shorter} or {longer}", "5-10:30 or 5-10:30-11:45")
+
+
+def test_an_address_with_times_comes_back_by_the_rules_of_addresses():
+    said = "https://x1.example/a1.b2-10:30"
+    with mg.conversation(policy="sensitive") as c:
+        run = c.hide(said)
+        assert_restored(c, f"See {run}.", f"See {said}.")
+        tail = run.rpartition("/")[2]
+        assert "b2-10:30" not in c.restore(f"e.example/{tail}")
+
+
 def test_the_first_spelling_of_a_word_decides_its_case():
     with mg.conversation(policy="names") as c:
         shown = c.restore(c.hide("anna schmidt. Anna Schmidt."))

@@ -31,6 +31,7 @@ export type Format = string | null;
 const ADDRESS = "part of an address";
 const CONTEXT = ["ordinal", "letter", "sign"];
 const JOINS = new Set(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "+"]);
+const GLUE = new Set(["", ".", ",", "-", "/", ":"]);
 const RUN_ENDS = /[\s()<>[\]{}"'`|]/;
 const AMOUNT = /^(?:[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?)$/;
 const LONGEST_CONTEXT = 24;
@@ -45,20 +46,25 @@ export class Units {
   /** Note the units of a text; structure and words come in turn in its parts. */
   learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void {
     const names = translatedNames(parts, sent, formats);
-    for (const unit of [...addresses(parts, sent, formats), ...numbers(parts, sent, formats), ...names]) {
+    const runs = [...findRuns(parts, formats)];
+    const found = [addresses, numbers, ranges].flatMap((each) => [...each(parts, sent, formats, runs)]);
+    for (const unit of [...found, ...names]) {
       const key = keyOf(unit.sent);
       const known = this.byFirst.get(key) ?? new Map<string, Unit>();
       this.byFirst.set(key, known.set(JSON.stringify(unit), unit));
     }
   }
 
-  /** The units that start with a word: long before short, sent before rewritten. */
+  /** The units that start with a word: long before short, sent before rewritten, a whole before its beginning. */
   startingWith(word: string): Unit[] {
     const found = this.byFirst.get(word.toLowerCase());
     if (!found) return [];
     const size = (unit: Unit): number => unit.sent.length + unit.after.length;
     return [...found.values()].sort(
-      (one, other) => size(other) - size(one) || Number(one.isRewritten) - Number(other.isRewritten),
+      (one, other) =>
+        size(other) - size(one) ||
+        Number(one.isRewritten) - Number(other.isRewritten) ||
+        other.sent.length - one.sent.length,
     );
   }
 }
@@ -117,28 +123,76 @@ function joins(parts: readonly string[], surrogate: string, i: number): boolean 
   return hasSign || hasNext || (before === "." && i > 2);
 }
 
-function* numbers(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
+function* numbers(
+  parts: readonly string[],
+  sent: readonly string[],
+  formats: readonly Format[],
+  runs: readonly Run[],
+): Iterable<Unit> {
+  for (const [first, last] of runs) {
+    if (last > first || isDate(formats[first]!)) yield* runUnits(textOf(parts, first, last), textOf(sent, first, last));
+    for (let k = first; k <= last; k++) yield* wordUnits(parts, sent, formats, k, last === first);
+  }
+}
+
+/** The first and the last word. */
+type Run = readonly [number, number];
+
+/** Numbers that signs or blanks join to one, such as a telephone number. */
+function* findRuns(parts: readonly string[], formats: readonly Format[]): Iterable<Run> {
   const isNumber = (i: number): boolean => Boolean(formats[i]) && formats[i] !== ADDRESS;
-  // It is whole by itself.
-  const isDate = (i: number): boolean => /^(?:date|clock) /.test(formats[i] ?? "");
   for (let i = 0; i < formats.length; ) {
     if (!isNumber(i)) {
       i++;
       continue;
     }
     let last = i;
-    while (isNumber(last + 1) && !isDate(i) && !isDate(last + 1) && JOINS.has(parts[2 * last + 2]!)) last++;
-    const text = (of: readonly string[]): string => of.slice(2 * i + 1, 2 * last + 2).join("");
-    if (last > i && text(parts).includes(" ") && last - i < 2) {
-      // Blanks join two numbers that may have nothing to do with each other.
-      let blank = i;
-      while (blank < last && !parts[2 * blank + 2]!.includes(" ")) blank++;
-      last = blank;
-    }
-    if (last > i || isDate(i)) yield* runUnits(text(parts), text(sent));
-    for (let k = i; k <= last; k++) yield* wordUnits(parts, sent, formats, k, last === i);
+    while (isNumber(last + 1) && !formats.slice(last, last + 2).some(isDate) && JOINS.has(parts[2 * last + 2]!)) last++;
+    if (last - i === 1 && parts[2 * i + 2]!.includes(" ")) last = i; // two that may have nothing to do with each other
+    yield [i, last];
     i = last + 1;
   }
+}
+
+/** Whether a word is a date or a time, which is whole by itself. */
+function isDate(format: Format): boolean {
+  return /^(?:date|clock) /.test(format ?? "");
+}
+
+function textOf(parts: readonly string[], first: number, last: number): string {
+  return parts.slice(2 * first + 1, 2 * last + 2).join("");
+}
+
+/**
+ * Dates and times that a sign joins to other numbers, as in `10:30-11:45`. Each is whole by itself too, but not
+ * where a sign joins it to other digits.
+ */
+function* ranges(
+  parts: readonly string[],
+  sent: readonly string[],
+  formats: readonly Format[],
+  runs: readonly Run[],
+): Iterable<Unit> {
+  let [first, run] = [0, 0];
+  for (let k = 0; k < formats.length; k++) {
+    while (run < runs.length && runs[run]![1] <= k) run++;
+    const isWithin = run < runs.length && runs[run]![0] <= k; // the next word is of the same run
+    if (isWithin || isGlued(parts, sent, formats, k)) continue;
+    if (k > first && formats.slice(first, k + 1).some(isDate)) yield unit(textOf(sent, first, k), textOf(parts, first, k));
+    first = k + 1;
+  }
+}
+
+/**
+ * Whether a sign alone is between a word with digits and the next such word. An address, or a word that a sign
+ * joins as in one, comes back by its own rules.
+ */
+function isGlued(parts: readonly string[], sent: readonly string[], formats: readonly Format[], k: number): boolean {
+  if (k + 1 === formats.length || !GLUE.has(parts[2 * k + 2]!)) return false;
+  return [k, k + 1].every((i) => {
+    const theirs = sent[2 * i + 1]!;
+    return formats[i] !== ADDRESS && /[0-9]/.test(theirs) && !joins(parts, theirs, 2 * i + 1);
+  });
 }
 
 function* runUnits(mine: string, theirs: string): Iterable<Unit> {

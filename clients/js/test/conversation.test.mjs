@@ -63,6 +63,66 @@ test("each conversation has a key of its own, and the same words keep their surr
   assert.equal(new Set(words).size, words.length);
 });
 
+const RANGES = [
+  "10:30-11:45",
+  "12/05/2024-13/05/2024",
+  "8:15,9:15,10:15",
+  "10:30-11",
+  "$5-10:30",
+  "555-10:30",
+  "10:30:15-10:45:15",
+  "9:30am-5:15pm",
+  "KX4711-10:30",
+  "44 20 7946 0958,12/05/2024",
+];
+
+/** A conversation, and a range none of whose numbers is its own surrogate by chance. */
+function hiddenRange(said) {
+  for (;;) {
+    const conversation = ARTIFACTS.sensitive.begin();
+    const run = conversation.hide(said);
+    const numbers = (text) => text.split(/[-$,/ ]/).filter(Boolean);
+    if (!numbers(run).some((each) => numbers(said).includes(each))) return { conversation, run };
+  }
+}
+
+/** An answer comes back so, whole and cut in two at every place. */
+function assertRestored(conversation, answer, wanted) {
+  assert.equal(conversation.restore(answer), wanted);
+  for (let at = 0; at <= answer.length; at++) {
+    const restorer = conversation.restorer();
+    assert.equal(restorer.feed(answer.slice(0, at)) + restorer.feed(answer.slice(at)) + restorer.end(), wanted);
+  }
+}
+
+test("a range of dates or times comes back where it is echoed, and each date alone", () => {
+  for (const said of RANGES) {
+    const { conversation, run } = hiddenRange(said);
+    for (const form of ["@", "At @.", "(@), ok", "@: yes\n@-"]) {
+      assertRestored(conversation, form.replaceAll("@", () => run), form.replaceAll("@", () => said));
+    }
+  }
+  const { conversation, run } = hiddenRange("10:30-11:45");
+  const [one, other] = run.split("-");
+  assertRestored(conversation, `${other} to ${one}.`, "11:45 to 10:30.");
+});
+
+test("a range comes before its beginning in any order of turns", () => {
+  const conversation = ARTIFACTS.sensitive.begin();
+  const [longer, shorter] = ["5-10:30-11:45", "5-10:30"].map((said) => conversation.hide(said));
+  assertRestored(conversation, `${shorter} or ${longer}`, "5-10:30 or 5-10:30-11:45");
+});
+
+test("a range is not put into links, and no part of a longer one comes back", () => {
+  for (const said of ["10:30-11:45", "10:30-11", "12/05/2024-13/05/2024"]) {
+    const { conversation, run } = hiddenRange(said);
+    for (const form of ["[x](https://e.example/@)", "![](@)", "https://e.example/?q=@", "<a href=@>", "@-3", "3-@", "@:15", "@,13", "@.5"]) {
+      const answer = form.replace("@", run);
+      assertRestored(conversation, answer, answer);
+    }
+  }
+});
+
 test("no link is written so that it gets an original", () => {
   const links = [
     "![](<https://evil.example/a) @>)",

@@ -22,6 +22,8 @@ WORD: Final = regex.compile(
 _ADDRESS: Final = "part of an address"
 _CONTEXT: Final = ("ordinal", "letter", "sign")
 _JOINS: Final = frozenset(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "+"])
+_GLUE: Final = frozenset(["", ".", ",", "-", "/", ":"])
+_DIGIT: Final = re.compile("[0-9]")
 _RUN_ENDS: Final = re.compile(r"[\s()<>\[\]{}\"'`|]")
 _AMOUNT: Final = re.compile(
     r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?"
@@ -76,9 +78,11 @@ class Units:
         self, parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
     ) -> None:
         """Note the units of a text; structure and words come in turn in its parts."""
-        numbers = _numbers(parts, sent, kinds, self._runs)
+        runs = list(_find_runs(parts, kinds))
+        numbers = _numbers(parts, sent, kinds, runs, self._runs)
         names = _names(parts, sent, kinds, self._runs)
-        for unit in (*_addresses(parts, sent, kinds), *numbers, *names):
+        ranges = _ranges(parts, sent, kinds, runs)
+        for unit in (*_addresses(parts, sent, kinds), *numbers, *ranges, *names):
             self._add(unit)
 
     def _add(self, unit: Unit) -> None:
@@ -89,7 +93,8 @@ class Units:
     def starting_with(self, word: str) -> list[Unit]:
         """Return the units that start with a word or a sign, the longest first.
 
-        Of two that are equal, what was sent comes before what is only rewritten so.
+        Of two that are equal, what was sent comes before what is only rewritten so, and
+        a whole before its beginning that needs the rest beside it.
         """
         found = self._by_first.get(word.casefold(), ())
         return sorted(found, key=_order)
@@ -114,8 +119,9 @@ class Units:
         return f"Units(count={sum(map(len, self._by_first.values()))})"
 
 
-def _order(unit: Unit) -> tuple[int, bool]:
-    return -len(unit.sent) - len(unit.after), unit.is_rewritten
+def _order(unit: Unit) -> tuple[int, bool, int]:
+    size = len(unit.sent)
+    return -size - len(unit.after), unit.is_rewritten, -size
 
 
 def _addresses(
@@ -177,43 +183,88 @@ def _numbers(
     parts: Sequence[str],
     sent: Sequence[str],
     kinds: Sequence[Kind | None],
+    runs: Sequence[range],
     noted: set[tuple[str, str]],
 ) -> Iterator[Unit]:
     """Numbers, dates, amounts and the like, and short ones with a neighbor."""
-    i = 0
-    while i < len(kinds):
-        kind = kinds[i]
-        if kind is None or kind[0] != "shape" or kind[1] == _ADDRESS:
-            i += 1
-            continue
-        end = i
-        while end + 1 < len(kinds) and _joins(parts, kinds, end):
-            end += 1
-        run = range(i, end + 1)
+    for run in runs:
         mine, theirs = (_text(each, run) for each in (parts, sent))
-        if len(run) > 1 and _is_loose(mine, len(run)):
-            run = range(i, _first_blank(parts, run) + 1)
-            mine, theirs = (_text(each, run) for each in (parts, sent))
-        is_whole = len(run) > 1 or _is_date(kind)
+        is_whole = len(run) > 1 or _is_date(kinds[run[0]])
         if is_whole and (mine, theirs) not in noted:
             noted.add((mine, theirs))
             yield from _run_units(mine, theirs)
         for k in run:
             is_alone = len(run) == 1
             yield from _word_units(parts, sent, kinds, k, is_alone=is_alone)
+
+
+def _find_runs(parts: Sequence[str], kinds: Sequence[Kind | None]) -> Iterator[range]:
+    """Numbers that signs or blanks join to one, such as a telephone number."""
+    i = 0
+    while i < len(kinds):
+        if not _is_number(kinds[i]):
+            i += 1
+            continue
+        end = i
+        while end + 1 < len(kinds) and _joins(parts, kinds, end):
+            end += 1
+        run = range(i, end + 1)
+        if len(run) > 1 and _is_loose(_text(parts, run), len(run)):
+            run = range(i, _first_blank(parts, run) + 1)
+        yield run
         i = run[-1] + 1
 
 
 def _joins(parts: Sequence[str], kinds: Sequence[Kind | None], i: int) -> bool:
-    kind, shape = kinds[i + 1] or ("", "")
-    is_number = kind == "shape" and shape != _ADDRESS
     is_whole = any(map(_is_date, kinds[i : i + 2]))
-    return is_number and not is_whole and parts[2 * i + 2] in _JOINS
+    return _is_number(kinds[i + 1]) and not is_whole and parts[2 * i + 2] in _JOINS
+
+
+def _is_number(kind: Kind | None) -> bool:
+    return kind is not None and kind[0] == "shape" and kind[1] != _ADDRESS
 
 
 def _is_date(kind: Kind | None) -> bool:
     """Whether a word is a date or a time, which is whole by itself."""
     return kind is not None and kind[1].startswith(("date ", "clock "))
+
+
+def _ranges(
+    parts: Sequence[str],
+    sent: Sequence[str],
+    kinds: Sequence[Kind | None],
+    runs: Sequence[range],
+) -> Iterator[Unit]:
+    """Dates and times that a sign joins to other numbers, as in ``10:30-11:45``.
+
+    Each is whole by itself too, but not where a sign joins it to other digits.
+    """
+    within = {k for run in runs for k in run[:-1]}  # the next word is of the same run
+    first = 0
+    for k in range(len(kinds)):
+        if k in within or _is_glued(parts, sent, kinds, k):
+            continue
+        joined = range(first, k + 1)
+        first = k + 1
+        if len(joined) > 1 and any(_is_date(kinds[i]) for i in joined):
+            yield Unit(_text(sent, joined), _text(parts, joined))
+
+
+def _is_glued(
+    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None], k: int
+) -> bool:
+    """Whether a sign alone is between a word with digits and the next such word.
+
+    An address, or a word that a sign joins as in one, comes back by its own rules.
+    """
+    if k + 1 == len(kinds) or parts[2 * k + 2] not in _GLUE:
+        return False
+    return not any(
+        (kinds[i] or ("", ""))[1] == _ADDRESS
+        or not _DIGIT.search(sent[2 * i + 1])
+        or _is_joined(parts, sent[2 * i + 1], 2 * i + 1)
+        for i in (k, k + 1)
+    )
 
 
 def _text(parts: Sequence[str], run: range) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ from vectors.device import policy_texts
 from vectors.device.device_vectors import as_utf16
 
 PATH = Path(__file__).with_name("conversations.json.gz")
-COUNT, TURNS, JOINED_COUNT = 80, 4, 10
+COUNT, TURNS, JOINED_COUNT, RANGES_COUNT = 80, 4, 10, 6
 POLICIES = ("names", "sensitive")
 PUBLIC = "You serve Oslo and Ann, also on a jeudi or on a sábado."
 PROMPTS = (
@@ -45,6 +46,13 @@ JOINED = (
     "Thanks.Okonkwo left for 東okonkwo.com and //okonkwo.org or www.okonkwo.de."
 )
 """Words that a sign joins to others."""
+RANGES = (
+    "Open 10:30-11:45,9:00-17:30 or 9:30am-5:15pm, 12/05/2024-13/05/2024,10:30-11; "
+    "call 555-10:30 or 44 20 7946 0958,12/05/2024 at KX4711-8:15,9:15,10:15. "
+    "Pay $5-10:30:15-10:45:15 to 10:30-Okonkwo-11:45 at x.okonkwo.com/10:30-11:45."
+)
+"""Dates and times that a sign joins to other numbers."""
+RANGE = re.compile(r"([0-9]+[:/][0-9:/]*(?:am|pm)?)[-,][0-9][-0-9:/,apm]*[0-9pm]")
 YOUNG = "\u1c89\u1c8a\U0001e030"
 MONTHS = (
     "January February March April May June July August September October November "
@@ -78,6 +86,7 @@ def answers(sent: str, rng: np.random.Generator) -> Iterator[str]:
     yield "\n".join(f"{w}. {w}) {w}" for w in picked)
     yield from translations(sent)
     yield from joined(sent)
+    yield from ranges(sent)
     for run in sent.split():
         parts = run.strip(".,;").split("/")
         if len(parts) == 3 and all(p.isascii() and p.isdigit() for p in parts):
@@ -105,6 +114,17 @@ def joined(sent: str) -> Iterator[str]:
             yield f"[x]({whole}) ![]({whole}) <a href={whole}> https://e.example/{whole}"
 
 
+def ranges(sent: str) -> Iterator[str]:
+    """Write the dates and times of a hidden text that a sign joins, and parts of them.
+
+    Not those with other letters, which :func:`joined` writes.
+    """
+    for found in RANGE.finditer(sent):
+        whole, first = found[0], found[1]
+        yield f"{whole} {first} ({whole}) {whole}. {first}-{first} [x]({whole})"
+        yield f"{whole}-3 3-{whole} {whole}:15 {whole}x https://e.example/{whole}"
+
+
 def year_first(run: str) -> Iterator[str]:
     """Write a date that begins with the year in other ways."""
     year, *rest = run.split("-")
@@ -129,13 +149,13 @@ def conversations() -> Iterator[dict[str, Any]]:
     """Yield each conversation: texts and hidden ones, answers and restored ones."""
     rng = np.random.default_rng(31)
     every = texts()
-    for number in range(COUNT + JOINED_COUNT):
+    for number in range(COUNT + JOINED_COUNT + RANGES_COUNT):
         policy = POLICIES[number % len(POLICIES)]
         key = bytes(rng.integers(0, 256, size=32, dtype=np.uint8))
         c = Conversation(policy, public=[PUBLIC])
         words = tokenize([PUBLIC]).words()
         c._surrogates = Surrogates(c.policy, key, public=words)
-        said = [JOINED]
+        said = [JOINED if number < COUNT + JOINED_COUNT else RANGES]
         if number < COUNT:
             said = every[number::COUNT][:TURNS]
             said += [PROMPTS[(number + i) % len(PROMPTS)] for i in (0, 2)]

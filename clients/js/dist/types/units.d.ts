@@ -27,6 +27,6 @@ export declare class Units {
     private readonly byFirst;
     /** Note the units of a text; structure and words come in turn in its parts. */
     learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void;
-    /** The units that start with a word: long before short, sent before rewritten. */
+    /** The units that start with a word: long before short, sent before rewritten, a whole before its beginning. */
     startingWith(word: string): Unit[];
 }

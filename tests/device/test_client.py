@@ -404,8 +404,8 @@ def test_a_record_may_be_500_deep_as_the_page_says(folder, deep, code):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("vectors", marks=pytest.mark.slow("tests of the client")),
         # CI runs these in its stage of the client, and `npm test` does.
+        pytest.param("vectors", marks=pytest.mark.long),
         pytest.param("refusals", marks=pytest.mark.long),
         pytest.param("conversation", marks=pytest.mark.long),
     ],

@@ -379,7 +379,8 @@ def test_what_python_writes_is_taken_whatever_the_space_and_epsilon(tmp_path, si
     rng = np.random.default_rng(size)
     words = [f"w{i}" for i in range(size)]
     space = mg.Space.from_arrays("any", words, rng.normal(size=(size, 4)))
-    epsilons = [1e-9, 1e9, *np.exp(rng.uniform(-9, 5, size=6)).tolist()]
+    # Five sizes and two laws: 30 epsilons by chance, and the ends of each.
+    epsilons = [1e-9, 1e9, *np.exp(rng.uniform(-9, 5, size=3)).tolist()]
     cases = {"tree": space, "brr": with_codes(space, bits=8 * int(rng.integers(1, 9)))}
     for name, each in cases.items():
         path = tmp_path / f"{name}.mdg"
@@ -404,8 +405,8 @@ def test_a_record_may_be_500_deep_as_the_page_says(folder, deep, code):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("vectors", marks=pytest.mark.slow("tests of the client")),
         # CI runs these in its stage of the client, and `npm test` does.
+        pytest.param("vectors", marks=pytest.mark.long),
         pytest.param("refusals", marks=pytest.mark.long),
         pytest.param("conversation", marks=pytest.mark.long),
     ],

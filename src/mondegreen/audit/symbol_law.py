@@ -276,17 +276,20 @@ def _sample(state: ResponseState, symbol: int, *draws: Weights) -> Ids:
 
 def _edges(x: int, row: Weights) -> tuple[Weights, Weights]:
     """The first and the last draw of outputs of an input, and these outputs."""
-    outputs = np.flatnonzero(row)
-    outputs = np.append(x, outputs[outputs != x])
-    ends = np.cumsum(row[outputs])
-    starts = ends - row[outputs]
-    some = np.arange(len(outputs))
-    if len(some) > _PROBED:
-        turns = (np.arange(_PROBED) * len(some) // _PROBED + x) % len(some)
-        some = np.union1d(turns, [0, len(some) - 1])
-    some = some[row[outputs[some]] > 0]
-    draws = np.append(starts[some], ends[some] - 1)
-    return draws, np.tile(outputs[some], 2)
+    every = np.flatnonzero(row)
+    at = int(np.searchsorted(every, x))  # the place of the input among them
+    has_input = at < len(every) and bool(every[at] == x)
+    count = len(every) + (not has_input)
+    is_tried = np.full(count, count <= _PROBED)
+    is_tried[(np.arange(_PROBED) * count // _PROBED + x) % count] = True
+    is_tried[[0, -1]] = True
+    # The input comes first, the others in order: those before it end later for it.
+    others = np.flatnonzero(is_tried[1:])
+    others = every[others + (has_input & (others >= at))]
+    ends = np.cumsum(row)[others] + np.where(others < x, row[x], 0)
+    if has_input:
+        others, ends = np.append(x, others), np.append(row[x], ends)
+    return np.append(ends - row[others], ends - 1), np.tile(others, 2)
 
 
 def _blur_draws(near: Near | None, cell: int, count: int) -> list[Weights]:

@@ -27,7 +27,7 @@ from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.counts import Counter
-from mondegreen.language.mix import mix_tables
+from mondegreen.language.mix import Mixer
 from mondegreen.language.ngrams import RELEASE, NGrams
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.mechanisms.channel import Channel, rank
@@ -117,9 +117,11 @@ class Adapter:
         before = self._likelihood(self.language, held)
         best = Adapted(self.language, 1.0, (before, before))
         last = -np.inf
-        for weight in _WEIGHTS if own is not None and len(held.ids) else ():
-            assert own is not None  # noqa: S101 - else there are no weights
-            model = _mix(self.language, own, weight)
+        if own is None or not len(held.ids):
+            return best
+        mixer = Mixer(self.language, own)
+        for weight in _WEIGHTS:
+            model = _mix(self.language, own, mixer, weight)
             after = self._likelihood(model, held)
             if after > max(best.likelihoods[1], before + _GAIN):
                 best = Adapted(model, weight, (before, after))
@@ -149,7 +151,7 @@ class Adapter:
         return Decoder(self.channel(language), language).log_likelihood(released)
 
 
-def _mix(public: NGrams, own: NGrams, weight: float) -> NGrams:
+def _mix(public: NGrams, own: NGrams, mixer: Mixer, weight: float) -> NGrams:
     """Mix a public model and what was learned."""
     about = replace(
         public.about,
@@ -158,7 +160,7 @@ def _mix(public: NGrams, own: NGrams, weight: float) -> NGrams:
         sentences=public.about.sentences + own.about.sentences,
         mixed=(f"{weight:g} of {public.digest}", f"{1 - weight:g} of {own.digest}"),
     )
-    return NGrams.from_tables(mix_tables(public, own, weight), about)
+    return NGrams.from_tables(mixer.mix_tables(weight), about)
 
 
 def _split(released: Released) -> tuple[Released, Released]:

@@ -98,47 +98,56 @@ def best_weight(first: Floats, second: Floats) -> float:
 
 def mix_tables(first: Tables, second: Tables, weight: float) -> Tables:
     """Mix all n-grams of two models, and make every distribution sum to 1."""
-    size, both = first.vocab_size + 2, (first, second)
-    shares = (weight, 1 - weight)
-    frequency: Any = sum(
-        share * model.frequency.astype(float)
-        for share, model in zip(shares, both, strict=True)
-    )
-    unigram: Any = sum(
-        share * np.exp(model.unigram_log.astype(float))
-        for share, model in zip(shares, both, strict=True)
-    )
-    unigram = unigram / unigram.sum()
+    return Mixer(first, second).mix_tables(weight)
 
-    keys = _union([_pair_keys(model, size) for model in both])
-    owner, word = keys // size, keys % size
-    pair, gamma = _level(
-        shares,
-        owner,
-        size,
-        [np.exp(model.pair_log_prob(owner, word)) for model in both],
-        [np.exp(model.unigram_log[word].astype(float)) for model in both],
-        [np.exp(model.unigram_backoff.astype(float)) for model in both],
-        unigram[word],
-    )
-    triples = _union([_triple_keys(model, size) for model in both])
-    u, v, w = triples // (size * size), triples // size % size, triples % size
-    context = np.searchsorted(keys, triples // size)
-    triple, pair_gamma = _level(
-        shares,
-        context,
-        len(keys),
-        [np.exp(model.log_prob(u, v, w)) for model in both],
-        [np.exp(model.pair_log_prob(v, w)) for model in both],
-        [np.exp(model.log_backoff(owner, word)) for model in both],
-        pair[np.searchsorted(keys, triples % (size * size))],
-    )
-    return Tables.of_keys(
-        frequency / frequency.sum(),
-        (unigram, gamma),
-        (keys, pair, pair_gamma),
-        (triples, triple),
-    )
+
+@final
+class Mixer:
+    """Two models whose n-grams were looked up once, to be mixed by several weights."""
+
+    def __init__(self, first: Tables, second: Tables) -> None:
+        self._both = both = (first, second)
+        size = first.vocab_size + 2
+        self._pairs = keys = _union([_pair_keys(model, size) for model in both])
+        self._owner, self._word = owner, word = keys // size, keys % size
+        self._pair = (
+            [np.exp(model.pair_log_prob(owner, word)) for model in both],
+            [np.exp(model.unigram_log[word].astype(float)) for model in both],
+            [np.exp(model.unigram_backoff.astype(float)) for model in both],
+        )
+        self._triples = triples = _union([_triple_keys(model, size) for model in both])
+        u, v, w = triples // (size * size), triples // size % size, triples % size
+        self._context = np.searchsorted(keys, triples // size)
+        self._shorter = np.searchsorted(keys, triples % (size * size))
+        self._triple = (
+            [np.exp(model.log_prob(u, v, w)) for model in both],
+            [np.exp(model.pair_log_prob(v, w)) for model in both],
+            [np.exp(model.log_backoff(owner, word)) for model in both],
+        )
+
+    def mix_tables(self, weight: float) -> Tables:
+        """Mix all n-grams, the first model by this weight, the second by the rest."""
+        shares, both = (weight, 1 - weight), self._both
+        frequency: Any = sum(
+            share * model.frequency.astype(float)
+            for share, model in zip(shares, both, strict=True)
+        )
+        unigram: Any = sum(
+            share * np.exp(model.unigram_log.astype(float))
+            for share, model in zip(shares, both, strict=True)
+        )
+        unigram = unigram / unigram.sum()
+        owner, size = self._owner, both[0].vocab_size + 2
+        pair, gamma = _level(shares, owner, size, *self._pair, unigram[self._word])
+        triple, pair_gamma = _level(
+            shares, self._context, len(pair), *self._triple, pair[self._shorter]
+        )
+        return Tables.of_keys(
+            frequency / frequency.sum(),
+            (unigram, gamma),
+            (self._pairs, pair, pair_gamma),
+            (self._triples, triple),
+        )
 
 
 def _level(

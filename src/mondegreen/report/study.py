@@ -219,7 +219,8 @@ def list_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
     >>> list_parameters(SampleRelease("tem", {"beta": 0.001, "gamma": 5.0}, 2.0, ()))
     {'gamma': 5.0}
     """
-    known = _class(setting.mechanism)
+    # Named often, and to look up a mechanism from elsewhere takes milliseconds.
+    known = _class(setting.mechanism) if setting.parameters else None
     declared = known.parameters() if known else []
     usual = {each["name"]: each["default"] for each in declared}
     return {

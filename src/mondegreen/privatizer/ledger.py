@@ -329,7 +329,7 @@ def _encode(part: object) -> bytes:
 
 
 def _place(entry: np.void) -> tuple[bytes, bytes]:
-    """Which column of which record an entry counts."""
+    """Find the record and the column that an entry counts."""
     return bytes(entry["record"]), bytes(entry["column"])
 
 

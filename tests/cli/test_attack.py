@@ -492,7 +492,7 @@ def test_rows_with_words_of_no_group_are_named(long_files):
     done = attack_long("--fail-above", "sensitive_words=1", expect=4)
     # The row with one word more is not paired, and may be read in another way.
     assert "1 row has words that this setting never prints: 3001." in done.stderr
-    assert re.search(r"rows of another length +1 row ", done.stdout)
+    assert re.search(r"rows of another length \[unpaired_rows\] +1 row ", done.stdout)
     limit = "--fail-above", "unpaired_rows=0"
     assert "unpaired_rows is 1 (limit 0)" in attack_long(*limit, expect=4).stderr
 

@@ -84,6 +84,9 @@ def test_a_reader_is_never_worse_than_the_release_as_it_stands(run, model):
     found = attacked(run, "--epsilon", "5", *model)["reader"]
     as_they_are = found["readers"]["takes the released words as they are"]
     assert 0 < as_they_are <= found["value"]
+    assert [way["by"] for way in found["by"]] == [
+        *("whole sentences", "learning from the release")
+    ]
 
 
 @pytest.mark.slow("seconds")

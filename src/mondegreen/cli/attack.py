@@ -903,8 +903,8 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
     yield from table(rows, align="<>>")
     if KNOWN_NAME in survivors.details["by_kind"]:
         yield (
-            f"{KNOWN_NAME}: words on no list of names, which another column of SAMPLE "
-            "states as a name in the same row"
+            f"{KNOWN_NAME}: words that the list calls ordinary, and another column of "
+            "SAMPLE states as a name in the same row"
         )
     numbers = survivors.details["by_class"].get("number")
     if numbers is not None and survivors.unit == SENSITIVE:

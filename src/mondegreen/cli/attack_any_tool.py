@@ -30,7 +30,7 @@ _MOST_LISTED: Final = 1000
 _DISPLACED: Final = 0.5
 _HINT: Final = (
     "If mondegreen made RELEASE, add its setting, such as --epsilon 12 (and --policy, "
-    "if it was given). Those attackers know the law of the release, and recover more."
+    "if it was given). Those attackers know the mechanism, and recover more."
 )
 """Printed for releases that replace words more often than they mask them."""
 

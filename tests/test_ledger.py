@@ -77,6 +77,23 @@ def test_replays_add_nothing_and_new_draws_add_up(run, texts):
     assert found["nats_median"] == pytest.approx((110 + 24 + 20 + 36) / 2)
 
 
+def test_a_second_draw_under_another_setting_is_warned_of(run, texts):
+    warning = "Warning: the ledger has earlier draws of"
+    assert warning not in release(run).stderr
+    assert warning not in release(run).stderr  # a replay
+    told = release(run, "in.csv", "--policy", "names").stderr
+    assert f"{warning} 2 texts of this release: losses add up" in told
+    assert "its groups differ" in told
+    assert CANARY not in told
+    # Another column is no second draw, and a new record is none.
+    assert warning not in release(run, "in.csv", "-c", "note").stderr
+    Path("in.csv").write_text("id,text\n4,Hello you\n")
+    assert warning not in release(run).stderr
+    # Fresh noise draws anew each time.
+    fresh = "in.csv", "--ledger-key-file", "key"
+    assert f"{warning} 1 text of" in release(run, *fresh, key=None).stderr
+
+
 def test_formats_names_and_order_play_no_part(run, texts):
     release(run)
     rows = [("2", "Hello you"), (f"id-{CANARY}", f"I met {CANARY} in Oslo")]

@@ -112,7 +112,9 @@ class OptionalDependencyError(MondegreenError, ImportError):
 
     def __init__(self, library: str, extra: str = "", *, feature: str = "this") -> None:
         self.library, self.extra, self.feature = library, extra, feature
-        wanted = f"'mondegreen[{extra}]'" if extra else _FOLDERS.get(library, library)
+        wanted = _FOLDERS.get(library, library)
+        if extra:
+            wanted = f"'mondegreen[{extra}]' (in a copy of the source: '.[{extra}]')"
         super().__init__(
             f"{feature} needs {library}, which is not installed: pip install {wanted}"
         )

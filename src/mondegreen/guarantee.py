@@ -472,8 +472,8 @@ class Guarantee:
                 "its kind (mondegreen policy show WORD). A number hides among all "
                 "numbers of its format: one digit among 10, the words two to nine "
                 "among 8. A weekday hides among 7, a month among 11, a season among 8, "
-                "and short forms such as Mon and Jan among 5 and 10. Losses add up "
-                "over the words of a text."
+                "the short form Mon among 5, Jan among 10. Losses add up over the "
+                "words of a text."
             )
         near = self.effective_epsilon * self.scale["nearest"]
         close = f"; for nearest neighbors the factor is at most e^{near:.3g}"

@@ -1,12 +1,14 @@
 """Linkage and repeated releases: at both ends, and against brute force."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.attacks import small
 
 import mondegreen as mg
 from mondegreen.attacks.averaging import RELEASES, averaging
-from mondegreen.attacks.linkage import linkage
+from mondegreen.attacks.linkage import build_linkage, linkage
 from mondegreen.attacks.pairs import build_pairs
 from mondegreen.text.lookup import Lookup
 
@@ -39,11 +41,48 @@ def test_the_first_words_link_as_brute_force_does(name):
     state = small.states()[name]
     texts = small.texts_of(40, 7) + small.texts_of(10, 3, seed=4)
     pairs = drawn(state, texts)
+    found = ways(linkage(state, pairs))
+    first = found["first 5 words"]
+    assert (first["value"], first["n"]) == by_brute_force(state, pairs, 5)
+    assert first["chance"] == pytest.approx(1 / first["n"])
+    assert first["low"] <= first["value"] <= first["high"]
+    assert "first 20 words" not in found
+
+
+def test_a_limit_is_compared_with_the_strongest_way():
+    """The first five words stay below this limit; all words do not."""
+    state = small.states()["tree"]
+    pairs = drawn(state, small.texts_of(60, 30))
+    attack = linkage(state, pairs)
+    found = ways(attack)
+    first, best = found["first 5 words"], found[attack.details["strongest"]]
+    assert attack.value == best["value"] == max(way["value"] for way in found.values())
+    assert first["high"] < best["value"]
+    limit = (first["high"] + best["value"]) / 2
+    assert attack.say_excess(limit) == f"is {best['value']:.4g} by {best['by']}"
+    assert f"best by {best['by']}" in attack.adversary
+    assert attack.say_excess(1.0) is None
+
+
+def test_the_end_of_a_wider_interval_counts_too():
+    ways = [
+        {"by": "structure", "value": 0.5, "low": 0.45, "high": 0.55, "n": 900},
+        {"by": "first 20 words", "value": 0.3, "low": 0.1, "high": 0.8, "n": 6},
+    ]
+    ways = [{**way, "chance": 0.0} for way in ways]
+    found = build_linkage(ways, 900)
+    assert found.value == 0.5
+    wanted = "is 0.3 and may be up to 0.8 by first 20 words"
+    assert found.say_excess(0.6) == wanted
+    assert found.say_excess(0.81) is None
+
+
+def test_structure_alone_is_no_result_where_words_are_not_known():
+    state = small.states()["tree"]
+    pairs = replace(drawn(state, small.texts_of(9, 4)), released=None)
     found = linkage(state, pairs)
-    assert (found.value, found.n) == by_brute_force(state, pairs, 5)
-    assert found.chance == pytest.approx(1 / found.n)
-    assert found.low <= found.value <= found.high
-    assert "first 20 words" not in ways(found)
+    assert found.value is None
+    assert found.say_excess(1.0) == "is not known"
 
 
 def test_all_words_link_among_texts_of_one_length():

@@ -11,7 +11,7 @@ from mondegreen.attacks.adversary import Adversary, read, success_against, withi
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.outputs import compute_outputs
 from mondegreen.attacks.pairs import Pairs, build_pairs
-from mondegreen.attacks.reader import Knowledge, SentenceReader, reader
+from mondegreen.attacks.reader import Knowledge, SentenceReader, add_way, reader
 from mondegreen.attacks.worst_words import worst_words
 from mondegreen.calibration.evaluate import Evaluator, Setting
 from mondegreen.calibration.plan import Plan
@@ -75,6 +75,18 @@ def test_a_reader_recovers_more_than_who_sees_single_words(language, pairs):
     assert found.low <= found.value <= found.high
     again = read(state, pairs, language, np.random.default_rng(0))
     assert again.value == found.value
+
+
+def test_a_limit_on_the_reader_counts_who_learns_from_the_release():
+    weak = Attack("reader", "reads", 0.2, 0.15, 0.25, 0.1, 90, details={"readers": {}})
+    strong = Attack("learning_reader", "learns", 0.6, 0.5, 0.7, 0.1, 90)
+    found = add_way(weak, strong)
+    assert (found.name, found.value) == ("reader", 0.2)
+    assert found.say_excess(0.5) == "is 0.6 by learning from the release"
+    said = found.say_excess(0.65)
+    assert said == "is 0.6 and may be up to 0.7 by learning from the release"
+    assert found.say_excess(0.7) is None
+    assert weak.say_excess(0.5) is None
 
 
 def test_without_noise_a_reader_succeeds_and_without_information_is_at_chance(

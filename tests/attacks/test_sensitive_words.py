@@ -1,5 +1,7 @@
 """Sensitive words: one frozen list, and a reader that recovers all, some, or none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from mondegreen.attacks.pairs import build_pairs, looks_drawn
 from mondegreen.attacks.policies import attack_policy, worst_guesses
 from mondegreen.attacks.reader import TableReader
 from mondegreen.attacks.sensitive import (
+    Guesses,
     InDomainReader,
     guess_hidden_words,
     guess_words_of_space,
@@ -188,6 +191,23 @@ def test_the_worst_words_are_named_only_where_the_corpus_is_public():
     assert set(named) <= set(policy.symbols)
     assert set(named) & set(ILLNESSES)
     assert "zyxwol" not in named
+
+
+def test_a_limit_of_the_reader_is_compared_with_its_best_guess():
+    """The guess from the group alone is right here, and that of sentences is not."""
+    batch = tokenize(["Ann met Bob.", "Eva met Max."] * 20)
+    counted = is_counted(batch)
+    wrong = np.zeros(len(counted), dtype=np.bool_)
+    guesses = Guesses(wrong, counted, counted, "knows", 9, neighbors=wrong)
+    found = sensitive_words(batch, guesses)
+    assert found.value == 0.0
+    assert [way["by"] for way in found.details["by"]] == [
+        *("whole sentences", "the group alone", "the other words alone")
+    ]
+    assert found.say_excess(0.5) == "is 1 by the group alone"
+    assert found.details["by"][0]["high"] == found.high
+    nobody = sensitive_words(batch, replace(guesses, alone=wrong))
+    assert nobody.say_excess(0.5) is None
 
 
 def test_all_keys_that_scripts_read_are_there():

@@ -84,10 +84,26 @@ def test_a_reader_is_never_worse_than_the_release_as_it_stands(run, model):
     found = attacked(run, "--epsilon", "5", *model)["reader"]
     as_they_are = found["readers"]["takes the released words as they are"]
     assert 0 < as_they_are <= found["value"]
+    assert [way["by"] for way in found["by"]] == [
+        *("whole sentences", "learning from the release")
+    ]
+
+
+@pytest.mark.slow("seconds")
+def test_a_limit_on_single_words_counts_who_knows_the_exact_frequencies(folder):
+    command = "attack", str(REVIEWS), "--column", "review", "--policy", "all"
+    given = *command, "--epsilon", "12"
+    found = json.loads(run_command(*given, "--json").stdout)["single_word"]
+    exact = found["exactly_these_frequencies"]
+    assert found["high"] < exact
+    limit = (found["high"] + exact) / 2
+    done = run_command(*given, "--fail-above", f"single_word={limit}", expect=4)
+    assert "by the exact word frequencies of these texts" in done.stderr
 
 
 def test_a_table_says_it_to_people(run):
     said = run("attack", "sample.csv", "--epsilon", "4").stdout
+    assert re.search(r"mutual information \[mutual_information\] +\S+ nats", said)
     for words in ("a reader of sentences", "mutual information", "linked by"):
         assert words in said
     assert "keep these numbers private" in said
@@ -125,6 +141,8 @@ def test_the_json_says_how_many_texts_are_left_out(run, folder):
     found = attacked(run, "out.csv", "--epsilon", "4")
     assert (found["texts"], found["left_out"]) == (79, 1)
     assert attacked(run, "--epsilon", "4")["left_out"] == 0
+    said = run("attack", "sample.csv", "out.csv", "--epsilon", "4").stderr
+    assert "1 text was skipped because the words could not be paired with" in said
 
 
 def test_another_setting_did_not_draw_a_release(run):
@@ -275,6 +293,8 @@ def test_a_policy_is_attacked_with_a_held_out_half(of_policy):
     assert "one word, the easiest to guess, where it was written. It is not a" in said
     assert "45 texts, 225 words, of SAMPLE, held out" in said
     assert "rest (not counted)" in said
+    assert "not counted: these words are no part of the share above." in said
+    assert "a reader of sentences [reader]" in said
 
 
 def test_a_public_corpus_names_public_words_and_leaves_sample_whole(of_policy):
@@ -477,7 +497,7 @@ def test_rows_with_words_of_no_group_are_named(long_files):
     done = attack_long("--fail-above", "sensitive_words=1", expect=4)
     # The row with one word more is not paired, and may be read in another way.
     assert "1 row has words that this setting never prints: 3001." in done.stderr
-    assert re.search(r"rows of another length +1 row ", done.stdout)
+    assert re.search(r"rows of another length \[unpaired_rows\] +1 row ", done.stdout)
     limit = "--fail-above", "unpaired_rows=0"
     assert "unpaired_rows is 1 (limit 0)" in attack_long(*limit, expect=4).stderr
 

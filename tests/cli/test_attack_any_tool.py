@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 from tests.attacks.any_tool.texts import make_texts, replace
 
 from commands import run_command
+from mondegreen.attacks.any_tool.run import ORDER
 from mondegreen.cli.main import cli
 
 SECRET = "zyxwoldemorth"
@@ -209,6 +211,64 @@ def test_a_new_user_sees_the_reader_and_the_riskiest_row_first(files):
     said = run("c.jsonl", "d.jsonl").stdout
     assert "riskiest rows (units guessed): 1 (1), 2 (1)" in said
     assert said.count(", ...\n") == 2  # twelve rows each, of which ten are listed
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_names_that_are_ordinary_words_count_by_a_column_of_names(folder, nested):
+    """Signatures such as Will stay, and no list tells them from other words."""
+    names = ["Will Ortega", "Art Miller", "Hope Banks"]
+    texts = [f"Thanks for the help.\nRegards,\n{name.split()[0]}" for name in names]
+    write_lines(Path("theirs.jsonl"), [{"text": text} for text in texts])
+    beside = [{"extra": {"agent": n}} if nested else {"name": n} for n in names]
+    rows = [{"text": t} | more for t, more in zip(texts, beside, strict=True)]
+    write_lines(Path("mine.jsonl"), rows)
+    pair = "mine.jsonl", "theirs.jsonl", "--column", "text"
+    found = attacked(*pair)
+    assert found["survivors"]["by_kind"]["known_name"]["n"] == 3
+    assert found["survivors"]["value"] == 1
+    assert "known_name: words that the list calls ordinary" in run(*pair).stdout
+    run(*pair, "--fail-above", "survivors=0.5", expect=4)
+
+
+def test_linkage_is_that_of_the_strongest_way(folder):
+    """Only structure links these: their words are all masked."""
+    texts = [f"Ann {'came, ' * i}home." for i in range(1, 21)]
+    write_lines(Path("mine.jsonl"), [{"text": text} for text in texts])
+    masked = [re.sub(r"\w+", "***", text) for text in texts]
+    write_lines(Path("theirs.jsonl"), [{"text": text} for text in masked])
+    found = attacked("mine.jsonl", "theirs.jsonl")["linkage"]
+    ways = {way["by"]: way["value"] for way in found["by"]}
+    assert ways["words"] < 0.1
+    assert found["value"] == max(ways.values()) > 0.9
+    assert f"best by {found['strongest']}" in found["adversary"]
+    done = run("mine.jsonl", "theirs.jsonl", "--fail-above", "linkage=0.5", expect=4)
+    assert f"by {found['strongest']}" in done.stderr.partition("linkage is")[2]
+
+
+def test_a_release_that_replaces_words_is_told_of_the_stronger_attack(folder):
+    mine = [{"text": "Ann lives in Oslo."}, {"text": "Bob met Ann."}]
+    write_lines(Path("mine.jsonl"), mine)
+    masked = [{"text": "[NAME] lives in Oslo."}, {"text": "[NAME] met Ann."}]
+    write_lines(Path("masked.jsonl"), masked)
+    replaced = [{"text": "Eva lives in Rome."}, {"text": "Max met Ida."}]
+    write_lines(Path("replaced.jsonl"), replaced)
+    hint = "If mondegreen made RELEASE, add its setting, such as --epsilon 12"
+    assert hint not in run("mine.jsonl", "masked.jsonl", "--html", "a.html").stdout
+    assert hint in run("mine.jsonl", "replaced.jsonl", "--html", "b.html").stdout
+    assert hint not in Path("a.html").read_text()
+    assert hint in Path("b.html").read_text()
+    assert attacked("mine.jsonl", "replaced.jsonl")["hint"].startswith(hint)
+
+
+def test_every_attack_is_labeled_with_the_name_of_its_limit(files):
+    pair = "o.jsonl", "r.jsonl", "--spans", "spans"
+    said = run(*pair, "--html", "page.html").stdout
+    page = Path("page.html").read_text()
+    for name in attacked(*pair).keys() & set(ORDER):
+        assert f"[{name}]" in said
+        assert f"[{name}]" in page
+    assert "what is left unchanged [survivors]" in said
+    assert "Row 1 is the first row of data: a header is not counted." in said
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")

@@ -37,6 +37,16 @@ def test_a_file_has_counts_and_no_words_off_a_terminal(file):
         assert word not in plain.output + json.dumps(found)
 
 
+def test_it_says_that_it_read_the_first_texts_only(file):
+    given = "explain", file, "-c", "note", "-e", 12
+    said = invoke(*given, "--texts", 1).stdout
+    assert said.startswith(
+        "notes.csv: the first 1 text (--texts N reads more), 10 words"
+    )
+    assert invoke(*given).stdout.startswith("notes.csv: 3 texts, ")
+    assert invoke(*given, "--texts", 3).stdout.startswith("notes.csv: 3 texts, ")
+
+
 def test_the_rows_of_classes_add_up(file, tmp_path):
     words = "Boston diabetes Monday lawyer mother gay Muslim $500 Anna Smith army Paris"
     kinds = "breast ballet vodka guitar IBM divorce 4711 French senator robbery"

@@ -79,19 +79,42 @@ def test_harmless_columns_are_not_named(folder, columns):
     assert run(write({**columns, "text": [TEXT] * 2})).stderr == ""
 
 
-def test_columns_that_are_privatized_or_are_the_id_are_not_named(folder):
+def test_columns_that_are_privatized_are_not_named_and_the_id_is(folder):
     path = write({"id": ["1"], "name": ["Ann Miller"], "text": [TEXT]})
     key = Path("key")
     key.write_bytes(bytes(range(32)))
     key.chmod(0o600)
-    more = ["--column", "text", "--column", "name", "--id", "id"]
-    assert run(path, *more, "--key-file", "key").stderr == ""
+    more = ["--column", "text", "--column", "name", "--id", "id", "--key-file", "key"]
+    told = run(path, *more).stderr
+    assert "the column of --id, 'id', is released as it is" in told
+    assert "leave it out with --drop id." in told
+    assert "other columns" not in told
+    assert run(path, *more, "--drop", "id").stderr == ""
 
 
-def test_fields_of_json_are_looked_at_at_the_top_alone(folder):
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".parquet"])
+def test_fields_within_fields_are_named_by_their_paths(folder, suffix):
+    extra = {"agent": "Ann Zyxwold", "mail": {"to": ["x@example.org"]}, "stars": 5}
+    record = {"text": TEXT, "extra": extra}
+    path, more = f"in{suffix}", ["-o", f"out{suffix}"]
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist([record]), path)
+    else:
+        lines = json.dumps(record)
+        Path(path).write_text(f"[{lines}]" if suffix == ".json" else lines + "\n")
+    told = run(path, "-c", "text", *more).stderr
+    assert "ids: 'extra.agent', 'extra.mail.to'. They pass unchanged" in told
+    assert "Zyxwold" not in told
+    dropped = ["--drop", "extra.agent", "--drop", "extra.mail"]
+    if suffix == ".parquet":
+        dropped = ["--drop", "extra"]
+    assert run(path, "-c", "text", "-o", f"safe{suffix}", *dropped).stderr == ""
+
+
+def test_the_top_of_json_is_named_and_fields_that_are_privatized_are_not(folder):
     record = {
         "id": 7,
-        "customer": {"name": "Ann Zyxwold"},
+        "customer": {"language": "Esperanto"},
         "user": [{"note": TEXT}],
         "email": None,
         "text": TEXT,

@@ -895,6 +895,22 @@ def test_a_report_brings_earlier_passes_to_formats_that_cannot_carry_them(run):
         assert path in done.stderr
 
 
+def test_an_earlier_report_of_a_file_with_other_rows_is_warned_of(run):
+    Path("in.csv").write_text("a,b\nbad,fad\n")
+    Path("other.csv").write_text("a,b\nbad,fad\nbad,fad\n")
+    run("in.csv", "-o", "a.csv", "-c", "a", "--report", "a.json")
+    run("other.csv", "-o", "c.csv", "-c", "a", "--report", "c.json")
+    told = ["--report", "x.json", "--force", "--earlier"]
+    warning = "the report of --earlier is about 2 rows, and INPUT has 1."
+    assert warning in run("a.csv", "-o", "x.csv", "-c", "b", *told, "c.json").stderr
+    done = run("a.csv", "-o", "x.csv", "-c", "b", *told, "a.json")
+    assert "the report of --earlier is about" not in done.stderr
+    # A report of several files counts the rows of all of them.
+    run("a.csv", "c.csv", "-o", "safe", "-c", "b", "--report", "many.json")
+    done = run("a.csv", "-o", "x.csv", "-c", "b", *told, "many.json")
+    assert "the report of --earlier is about" not in done.stderr
+
+
 def test_earlier_passes_need_a_report_where_the_format_cannot_carry_them(run):
     Path("in.csv").write_text("text\nbad\n")
     run("in.csv", "-o", "a.csv", "--report", "a.json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import mondegreen as mg
 from benchmarks.ship import ship_previews
 from mondegreen.policy.policy import load_policy
+from mondegreen.privatizer.build import build_privatizer
 from mondegreen.scores import preview as preview_module
 from mondegreen.scores.preview import (
     ATTACKED,
@@ -23,6 +25,7 @@ from mondegreen.scores.preview import (
     preview_key,
     shares_kept,
 )
+from mondegreen.settings import Settings
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import canonical, tokenize
 
@@ -245,6 +248,21 @@ def test_the_word_for_shares_and_its_warning(unchanged, near, recovered, word):
     if word == "vacuous":
         worst = max(share for share in shares.values() if share is not None)
         assert f"WARNING: {100 * worst:.0f} of 100 words" in found.warning
+
+
+def test_attackers_of_the_same_domain_lower_the_word_under_a_policy():
+    """A table of the page on protection: moderate, or weak, whatever is recovered."""
+    settings = Settings(policy="sensitive", epsilon=4.0)
+    guarantee = build_privatizer(settings).guarantee
+    assert guarantee.protection == "moderate"
+    some = Preview(
+        of="ordinary English", words=900, unchanged=0.01, near=None, shown=0.8
+    )
+    assert some.protection(guarantee) == "moderate"
+    for most, word in ((0.25, "moderate"), (0.26, "weak"), (0.76, "weak")):
+        found = replace(some, in_domain=(0.1, most, 6))
+        assert found.protection(guarantee) == word
+        assert found.warning == ""
 
 
 def test_protection_is_the_worst_of_proof_and_measurement(made):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, final
 
@@ -38,7 +38,8 @@ class Attack:
     unit : str
         Of what ``value`` is a share, or "nats a word".
     details : mapping
-        More numbers, as JSON values.
+        More numbers, as JSON values. ``by``, where it is there, lists the ways that an
+        attacker can go: each with its name ``by``, ``value``, ``low`` and ``high``.
     """
 
     name: str
@@ -55,7 +56,8 @@ class Attack:
         """Say how the attack is above a limit; None where it is shown to be below.
 
         The upper end of the interval is compared: few texts show little. What is not
-        known is not below.
+        known is not below. Where ``details`` holds several ways ``by`` which the
+        attacker can go, the largest value of all ways counts, then the largest end.
 
         Parameters
         ----------
@@ -74,10 +76,15 @@ class Attack:
         """
         if self.value is None:
             return "is not known"
-        if self.value > limit:
-            return f"is {self.value:.4g}"
-        if self.high is not None and self.high > limit:
-            return f"is {self.value:.4g} and may be up to {self.high:.4g}"
+        ways = self.details.get("by") or [{"value": self.value, "high": self.high}]
+        most = find_strongest(ways)
+        if most["value"] > limit:
+            return f"is {most['value']:.4g}{_say_way(most)}"
+        ends = [way for way in ways if way["high"] is not None]
+        most = max(ends, key=lambda way: way["high"], default={"high": -math.inf})
+        if most["high"] > limit:
+            share, end = most["value"], most["high"]
+            return f"is {share:.4g} and may be up to {end:.4g}{_say_way(most)}"
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,6 +98,30 @@ class Attack:
         values: dict[str, Any] = asdict(self)
         details: dict[str, Any] = values.pop("details")
         return values | details
+
+
+def find_strongest(ways: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Find the way by which an attacker reaches most, the first of equal ones.
+
+    Parameters
+    ----------
+    ways : sequence of mapping
+        Each with its ``value``, and the upper end ``high`` of its interval.
+
+    Returns
+    -------
+    mapping
+
+    Examples
+    --------
+    >>> find_strongest([{"by": "a", "value": 0.1}, {"by": "b", "value": 0.3}])["by"]
+    'b'
+    """
+    return max(ways, key=lambda way: way["value"])
+
+
+def _say_way(way: Mapping[str, Any]) -> str:
+    return f" by {way['by']}" if "by" in way else ""
 
 
 def count_rows(

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids, Weights, in_blocks
-from mondegreen.attacks.attack import Attack, by_texts
+from mondegreen.attacks.attack import Attack, by_texts, find_strongest
 from mondegreen.attacks.outputs import has_closed_law, logarithms, pass_over
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.mechanisms.base import State
@@ -38,8 +38,9 @@ Singles: TypeAlias = NDArray[np.float32]  # enough to tell texts apart
 def linkage(state: State, pairs: Pairs) -> Attack:
     """Link every release to its original, by words, by their groups, by structure.
 
-    ``value`` is the success by the first five words, which punctuation and the number
-    of words do not help; ``by`` holds every way.
+    ``value`` is the success by the ``strongest`` way; ``by`` holds every way. It is not
+    known where the released words are not those of the law: structure alone would
+    understate it.
     """
     found: list[Found] = []
     if pairs.released is not None:
@@ -50,17 +51,49 @@ def linkage(state: State, pairs: Pairs) -> Attack:
         _fill(state, pairs, ways, is_closed=is_closed)
         found = [each for way in ways for each in way.find()]
     found += _in_clear(pairs)
-    first = next((each for each in found if each["by"] == _first(FIRST[0])), {})
+    return build_linkage(found, pairs.texts, is_known=pairs.released is not None)
+
+
+def build_linkage(ways: list[Found], texts: int, *, is_known: bool = True) -> Attack:
+    """State linkage by its strongest way, whatever tool made the release.
+
+    Parameters
+    ----------
+    ways : list of dict
+        What each way reached, with its name ``by``.
+    texts : int
+        Originals among which an attacker looks.
+    is_known : bool
+        Whether the words were compared, and not what is printed beside them alone.
+
+    Returns
+    -------
+    Attack
+        ``by`` in its details holds every way, and ``strongest`` names the best one.
+
+    Examples
+    --------
+    >>> ways = [_sum_up("words", np.ones(3)), _sum_up("structure", np.zeros(3))]
+    >>> found = build_linkage(ways, 3)
+    >>> found.value, found.details["strongest"]
+    (1.0, 'words')
+    """
+    says = f"has all {texts:,} originals and looks for that of a release"
+    if not is_known:
+        details = {"strongest": None, "by": ways}
+        unit = "share of texts"
+        return Attack("linkage", says, None, None, None, None, texts, unit, details)
+    best = find_strongest(ways)
     return Attack(
         "linkage",
-        f"has all originals and looks for that of a release by its {_first(FIRST[0])}",
-        first.get("value"),
-        first.get("low"),
-        first.get("high"),
-        first.get("chance"),
-        first.get("n", pairs.texts),
+        f"{says}; best by {best['by']}",
+        best["value"],
+        best["low"],
+        best["high"],
+        best["chance"],
+        best["n"],
         "share of texts",
-        {"by": found},
+        {"strongest": best["by"], "by": ways},
     )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, final
 
 import numpy as np
@@ -191,6 +191,19 @@ def learning_reader(pairs: Pairs, knowledge: Knowledge) -> Attack | None:
     return _build_attack(
         "learning_reader", pairs, hits, learns, knowledge.prior, details, blind
     )
+
+
+def add_way(read: Attack, learned: Attack) -> Attack:
+    """Add what the learning reader recovers to the ways of the reader.
+
+    So a limit on the reader also fails where the learning reader is above it.
+    """
+    ways = {"whole sentences": read, "learning from the release": learned}
+    by = [
+        {"by": name, "value": way.value, "low": way.low, "high": way.high}
+        for name, way in ways.items()
+    ]
+    return replace(read, details={**read.details, "by": by})
 
 
 def reader(pairs: Pairs, readers: Mapping[str, Reader], prior: Floats) -> Attack:

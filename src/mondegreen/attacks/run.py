@@ -24,6 +24,7 @@ from mondegreen.attacks.reader import (
     Knowledge,
     Reader,
     TableReader,
+    add_way,
     at_face_value,
     attack_printed_words,
     learning_reader,
@@ -121,9 +122,10 @@ def attack_all(
         tell("sentences")
         alone: dict[str, Reader] = {f"{knows}, word by word": TableReader(guess)}
         readers = {**alone, **knowledge.readers, **at_face_value(state)}
-        found.append(reader(pairs, readers, prior))
+        read = reader(pairs, readers, prior)
         tell("what the release discloses about itself")
-        found += filter(None, [learning_reader(pairs, knowledge)])
+        learned = learning_reader(pairs, knowledge)
+        found += [read] if learned is None else [add_way(read, learned), learned]
     if pairs.printed is not None:
         found.append(attack_printed_words(pairs, prior))
     tell("linkage")

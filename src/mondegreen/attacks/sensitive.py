@@ -408,27 +408,31 @@ def sensitive_words(
         the attacker included. Details: ``known_only`` (those outside left out),
         ``hidden_only`` (those that the policy shows left out), ``group_alone`` (the
         guess from the output of the word alone), ``neighbors_alone`` (the guess from
-        the ordinary words without the groups, where it was made), ``by_class``, and
-        ``beside``: numbers and rare words, which are not counted.
+        the ordinary words without the groups, where it was made), ``by`` (all of these
+        guesses, with intervals: a limit is compared with the best one), ``by_class``,
+        and ``beside``: numbers and rare words, which are not counted.
     """
     classes = word_classes(batch)
     counted = ~np.isin(classes, _NOT_COUNTED)
     if hidden is None:
         hidden = np.ones(len(counted), dtype=np.bool_)
     hits, alone = guesses.hits, guesses.alone
-    low, high = _bounds(batch, hits, counted)
     names = sorted(set(classes[counted].tolist()))
     beside = {name: _share(hits, classes == name) for name in (NUMBER, "rest")}
+    ways = {"whole sentences": hits, "the group alone": alone}
     context = {}
     if guesses.neighbors is not None:
         context["neighbors_alone"] = _share(guesses.neighbors, counted)
+        ways["the other words alone"] = guesses.neighbors
+    by = [_describe_way(name, batch, marks, counted) for name, marks in ways.items()]
+    whole = by[0]
     return Attack(
         "sensitive_words",
         f"{guesses.knows}, has an in-domain corpus of {guesses.corpus_words:,} words "
         "(trigrams, forward-backward)",
-        _share(hits, counted)["value"],
-        low,
-        high,
+        whole["value"],
+        whole["low"],
+        whole["high"],
         _most_frequent(batch, counted),
         int(counted.sum()),
         "share of sensitive words",
@@ -439,6 +443,7 @@ def sensitive_words(
             "hidden_only": _share(hits, counted & hidden),
             "group_alone": _share(alone, counted),
             **context,
+            "by": by,
             "by_class": {name: _share(hits, classes == name) for name in names},
             "beside": beside,
         },
@@ -460,6 +465,14 @@ def single_guess(batch: TokenizedBatch, guesses: Guesses) -> Attack:
         int(counted.sum()),
         "share of sensitive words",
     )
+
+
+def _describe_way(
+    name: str, batch: TokenizedBatch, hits: Marks, counted: Marks
+) -> dict[str, Any]:
+    """What one way to guess recovers of the counted words, with its interval."""
+    low, high = _bounds(batch, hits, counted)
+    return {"by": name, "low": low, "high": high, **_share(hits, counted)}
 
 
 def _share(hits: Marks, among: Marks) -> dict[str, Any]:

@@ -250,7 +250,7 @@ def calibrate_vickrey(
         if calibration.chosen is not None:
             return t, calibration
     t, calibration = found[0]
-    problem = calibration.problem or "no value of t has a setting that is sure to fit"
+    problem = calibration.problem or "no value of t could be shown to meet the targets"
     return t, Calibration(None, tried or calibration.tried, problem)
 
 

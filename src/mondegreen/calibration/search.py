@@ -233,9 +233,11 @@ def _explain_miss(target: Target, tried: Sequence[ScoreBounds]) -> str:
     known = [(value, at) for value, at in values if value is not None]
     if not known:
         return f"{target.score} is not known for it"
-    side, sign = ("at least", 1) if target.is_at_least else ("at most", -1)
+    side, sign, best_of = (
+        ("at least", 1, "highest") if target.is_at_least else ("at most", -1, "lowest")
+    )
     best, at = max(known, key=lambda pair: sign * pair[0])
     return (
-        f"{target.score} must be {side} {target.value:g}; the best that is sure is "
-        f"{best:.4g}, at epsilon {at:g}"
+        f"{target.score} must be {side} {target.value:g}; the {best_of} value that "
+        f"could be shown is {best:.4g}, at epsilon {at:g}"
     )

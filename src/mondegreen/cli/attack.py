@@ -49,6 +49,13 @@ _ABOUT_WORST: Final = (
 _ABOUT_FEW: Final = (
     "Few texts: the share of an attack can be anywhere between its numbers in brackets."
 )
+_ABOUT_NAMES: Final = (
+    "In brackets: the NAME of each attack for --fail-above NAME=VALUE."
+)
+_ABOUT_BESIDE: Final = (
+    "not counted: these words are no part of the share above. number: numbers and "
+    "codes. rest: words on no list, without a capital."
+)
 _WIDE: Final = 0.2
 """An interval of more than 20 points comes from about 100 words or texts, or fewer."""
 SENSITIVE: Final = "share of sensitive words"
@@ -294,7 +301,8 @@ def _finish(
         size = f"{amount(texts, 'text')}, {amount(words, 'word')}"
         head = f"{files.sample}: {size}; {made.setting}"
         listed = _lines_of_places(made.about.get("exposed_places"))
-        lines = [head, "", *_lines(made.found), *listed, "", _OWN]
+        hints = [made.about["hint"]] if "hint" in made.about else []
+        lines = [head, "", *_lines(made.found), *listed, "", *hints, _OWN]
         click.echo("\n".join(lines))
     check_names(made.found, limits)
     limited = add_missing(made.found, limits)
@@ -302,7 +310,8 @@ def _finish(
     if pages.html is not None:
         from mondegreen.report.attack_page import write_attack_page
 
-        write_attack_page(pages.html, made.found, names, made.about, force=force)
+        labels = {name: label_attack(name) for name in limited}
+        write_attack_page(pages.html, made.found, labels, made.about, force=force)
     if pages.sarif is not None:
         from mondegreen.report.sarif import write_sarif
 
@@ -396,7 +405,7 @@ def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> No
         if said := attack.say_excess(limit):
             why = f"; {attack.adversary}" if attack.value is None else ""
             over.append(f"{name} {said} (limit {limit:g}{why}){name_columns(attack)}")
-            if attack.value is not None and attack.value <= limit:
+            if "may be up to" in said:
                 advice = ". Only the upper end of an interval is above: attack more "
                 advice += "texts"
     if over:
@@ -765,7 +774,7 @@ def _check(
     problem = None
     if pairs.released is None:
         problem = (
-            "its texts are not those of SAMPLE word for word, or have words of another "
+            "its words could not be paired with those of SAMPLE, or are of another "
             "--space"
         )
     elif (rows is not None and not rows.looks_drawn) or (
@@ -777,7 +786,11 @@ def _check(
         pairs = pairs.as_printed()
     elif pairs.left_out:
         left = amount(pairs.left_out, "text")
-        say(f"RELEASE: {left} left out, which are not those of SAMPLE word for word.")
+        were = "was" if pairs.left_out == 1 else "were"
+        say(
+            f"RELEASE: {left} {were} skipped because the words could not be paired "
+            "with those of SAMPLE."
+        )
     if problem is not None:
         problem += (
             ". Attacks that need the sampled words are left out: they take a release "
@@ -785,6 +798,15 @@ def _check(
         )
         say(f"RELEASE: {problem}.")
     return pairs, problem
+
+
+def label_attack(name: str) -> str:
+    """Name an attack for people, with the name that --fail-above takes in brackets.
+
+    >>> label_attack("survivors"), label_attack("mine")
+    ('what is left unchanged [survivors]', 'mine [mine]')
+    """
+    return f"{_HEADINGS.get(name, name)} [{name}]"
 
 
 def _is_share(attack: Attack) -> bool:
@@ -802,7 +824,7 @@ def _is_wide(attack: Attack) -> bool:
 def _row(name: str, attack: Attack) -> list[str]:
     """What one attack reaches, and who attacks."""
     kind: Kind = "percent" if _is_share(attack) else "number"
-    sign = " %" if _is_share(attack) else ""
+    sign = " %" if _is_share(attack) else " nats" * attack.unit.startswith("nats")
     shown, (low, high) = "not known", (attack.low, attack.high)
     if attack.unit == "rows" and attack.value is not None:
         shown = amount(int(attack.value), "row")
@@ -811,7 +833,7 @@ def _row(name: str, attack: Attack) -> list[str]:
         if low < high:
             shown += f" ({figure(low, kind)} to {figure(high, kind)})"
     chance = "" if attack.chance is None else figure(attack.chance, kind) + sign
-    return [_HEADINGS.get(name, name), shown, chance, attack.adversary]
+    return [label_attack(name), shown, chance, attack.adversary]
 
 
 def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
@@ -819,13 +841,9 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     from mondegreen.cli.attack_rows import describe_rows
 
     rows = [["attack", "reaches", "without release", "attacker"]]
-    rows += [
-        _row(name, each)
-        for name, each in found.items()
-        # The same figure, under the name that scripts read.
-        if not (name == "reader" and "sensitive_words" in found)
-    ]
+    rows += [_row(name, each) for name, each in found.items()]
     yield from table(rows, align="<>><")
+    yield _ABOUT_NAMES
     if any(_is_wide(each) for each in found.values()):
         yield _ABOUT_FEW
     if "worst_word" in found and found["worst_word"].value is not None:
@@ -845,7 +863,8 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     for way in found["linkage"].details.get("by", ()):
         chance = figure(way["chance"], "percent")
         value = figure(way["value"], "percent")
-        yield f"linked by {way['by']}: {value} % (by chance {chance} %)"
+        of = amount(way["n"], "text")
+        yield f"linked by {way['by']}: {value} % of {of} (by chance {chance} %)"
 
 
 def _lines_of_places(places: list[dict[str, Any]] | None) -> Iterator[str]:
@@ -874,12 +893,19 @@ def _say_rank(rank: float | None) -> str:
 
 def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
     """What is left by kind, how hidden words rank, and the riskiest rows by number."""
+    from mondegreen.attacks.any_tool.known_names import KNOWN_NAME
+
     survivors, hidden = found["survivors"], found["reader"].details["hidden_words"]
     rows = [["kind", "left", "units"]]
     for name, kind in survivors.details["by_kind"].items():
         rows.append([name, f"{figure(kind['value'], 'percent')} %", f"{kind['n']:,}"])
     yield ""
     yield from table(rows, align="<>>")
+    if KNOWN_NAME in survivors.details["by_kind"]:
+        yield (
+            f"{KNOWN_NAME}: words that the list calls ordinary, and another column of "
+            "SAMPLE states as a name in the same row"
+        )
     numbers = survivors.details["by_class"].get("number")
     if numbers is not None and survivors.unit == SENSITIVE:
         left, count = figure(numbers["value"], "percent"), numbers["n"]
@@ -897,6 +923,8 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
             listed = ", ".join(f"{each['row']} ({each[what]})" for each in worst[:10])
             more = ", ..." if len(worst) > 10 else ""
             yield f"riskiest rows (units {what}): {listed}{more}"
+    if found["survivors"].details["riskiest_rows"]:
+        yield "Row 1 is the first row of data: a header is not counted."
     yield ""
 
 
@@ -911,7 +939,8 @@ def _of_classes(attack: Attack) -> Iterator[str]:
         )
     known = details["known_only"]
     yield (
-        f"recovered of those in the corpus ({known['n']:,}): "
+        "recovered of those that are also in the corpus of the attacker "
+        f"({known['n']:,}): "
         f"{figure(known['value'], 'percent')} %"
     )
     classes = [*details["by_class"].items()]
@@ -921,3 +950,4 @@ def _of_classes(attack: Attack) -> Iterator[str]:
         rows.append([name, f"{figure(of['value'], 'percent')} %", f"{of['n']:,}"])
     yield ""
     yield from table(rows, align="<>>")
+    yield _ABOUT_BESIDE

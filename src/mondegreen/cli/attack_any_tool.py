@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import repeat
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 _SHOWN: Final = 5
 _MOST_LISTED: Final = 1000
 _DISPLACED: Final = 0.5
+_HINT: Final = (
+    "If mondegreen made RELEASE, add its setting, such as --epsilon 12 (and --policy, "
+    "if it was given). Those attackers know the mechanism, and recover more."
+)
+"""Printed for releases that replace words more often than they mask them."""
 
 
 @final
@@ -94,11 +99,20 @@ def attack_any_tool(
         problem = "most of its texts are those of other rows of SAMPLE"
         hint = "give both files in the same order, row by row"
         raise SourceError(str(files.release), problem, hint=hint)
-    about = {"texts": found.texts, "words": found.words, "sampled": found.sampled}
+    about: dict[str, Any] = {
+        **{"texts": found.texts, "words": found.words, "sampled": found.sampled},
+        **_hint(found),
+    }
     if asked.shows_text:
         _show_riskiest(files, found, asked)
     findings = list(_iterate_left(files, asked)) if asked.lists_left else []
     return Made(found.attacks, {**about, **corpus}, "a release of any tool", findings)
+
+
+def _hint(found: Found) -> dict[str, str]:
+    """Say how to attack with the law, where a release replaces words as we do."""
+    fates = found.attacks["survivors"].details["words"]
+    return {"hint": _HINT} if fates["replaced"] > fates["masked"] else {}
 
 
 def _language(
@@ -132,6 +146,7 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
     if fields and len(files.columns) > 1:
         raise ConfigurationError(f"{fields[0]} needs a single --column")
     release = str(files.release)  # check_any_tool has seen to it
+    names = _iterate_names(files) if asked.spans is None else repeat(())
     beside = zip(
         _field(files, files.sample, asked.spans),
         _field(files, files.sample, asked.label),
@@ -140,15 +155,16 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
         strict=False,
     )
     with files.open(files.sample) as mine, files.open(release) as theirs:
-        for number, texts, released in row_pairs(mine, theirs):
+        rows = zip(row_pairs(mine, theirs), names, strict=False)
+        for (number, texts, released), stated in rows:
             spans, label, *times = next(beside, (None, None, None, None))
             if fields and len(texts) > 1:
                 problem = f"several texts in a row, where {fields[0]} needs one"
                 raise SourceError(files.sample, problem, row=number)
-            when = [
+            time, released_time = (
                 _read_time(value, path, asked.time, number)
                 for value, path in zip(times, (files.sample, release), strict=True)
-            ]
+            )
             for text, found in zip(texts, released, strict=True):
                 if text is None:
                     continue
@@ -160,7 +176,31 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
                         problem = f"field {asked.spans!r}: {error}"
                         raise SourceError(files.sample, problem, row=number) from None
                 shown = None if label is None else str(label)
-                yield Given(number, text, found or "", annotations, shown, *when)
+                yield Given(
+                    number,
+                    text,
+                    found or "",
+                    annotations,
+                    shown,
+                    time,
+                    released_time,
+                    stated,
+                )
+
+
+def _iterate_names(files: Files) -> Iterator[Sequence[str]]:
+    """Yield the names that columns of SAMPLE state, row by row."""
+    from mondegreen.cli.other_columns import find_name_columns
+
+    columns: list[str] | None = None
+    with files.open(files.sample) as source:
+        for batch in source.batches():
+            if columns is None:
+                columns = find_name_columns(source, batch)
+            if not columns:
+                yield from repeat(())
+            for row in source.iterate_other_texts(batch):
+                yield [row[name] for name in columns if name in row]
 
 
 def _read_time(value: Any, path: str, name: str | None, row: int) -> float | None:

@@ -279,7 +279,7 @@ def _calibrate_over_space(
             why = "; ".join(f"{row.setting}: {row.calibration.problem}" for row in rows)
             wanted = "; ".join(map(str, plan.targets))
             raise ConfigurationError(
-                f"the command found no epsilon that is sure to keep: {wanted}. {why}"
+                f"no epsilon could be shown to meet the target: {wanted}. {why}"
             )
         curves = []
         if html is not None or not plan.targets:

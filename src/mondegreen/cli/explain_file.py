@@ -63,7 +63,9 @@ def explain_file(
 
     language = _open_language(file, settings.language)
     privatizer = prepare_privatizer(replace(settings, language=None), quiet=quiet)
-    texts = list(islice(_read_texts(file.path, file.columns), file.most))
+    every = _read_texts(file.path, file.columns)
+    texts = list(islice(every, file.most))
+    has_more = next(every, None) is not None
     show = shower(quiet)
     # Under one surrogate for all texts, these are read together.
     size = len(texts) if privatizer.settings.same == "key" else _CHUNK
@@ -81,7 +83,7 @@ def explain_file(
         about = {"draws": DRAWS, "advice": advice, "note": PRIVATE}
         echo_json({**found.to_dict(), **about})
         return
-    click.echo("\n".join(_lines(found, privatizer, file)))
+    click.echo("\n".join(_lines(found, privatizer, file, has_more=has_more)))
     exposed = found.find_exposed()
     if exposed and sys.stdout.isatty():
         click.echo("\nThe most certain words, with the numbers of their texts:")
@@ -92,12 +94,19 @@ def explain_file(
 
 
 def _lines(
-    found: ContextCertificate, privatizer: Privatizer, file: TextFile
+    found: ContextCertificate,
+    privatizer: Privatizer,
+    file: TextFile,
+    *,
+    has_more: bool,
 ) -> list[str]:
     """Say how many hidden words are given away, by class."""
     counts = found.to_dict()
+    size = amount(found.texts, "text")
+    if has_more:
+        size = f"the first {size} (--texts N reads more)"
     lines = [
-        f"{file.path}: {amount(found.texts, 'text')}, {amount(found.words, 'word')}; "
+        f"{file.path}: {size}, {amount(found.words, 'word')}; "
         f"{privatizer.state.stated.setting}",
         say_exposed(found),
     ]

@@ -241,6 +241,7 @@ def privatize(
         first=FirstTexts(show, quiet=quiet),
         certified=FirstTexts(certify, is_shown=False),
         earlier=report_pass(earlier),
+        earlier_rows=report_rows(earlier),
         carried=carried,
         counts_ids=report is not None,
         ledger=writer,
@@ -614,12 +615,29 @@ def report_pass(report: str | None) -> list[Pass]:
 
     if report is None:
         return []
+    return from_json(json.dumps(_read_report(report)["passes"]))
+
+
+def report_rows(report: str | None) -> int | None:
+    """Count the rows of the one file that a report is about; None if it says none."""
+    if report is None:
+        return None
+    counts = _read_report(report).get("counts")
+    if not isinstance(counts, dict) or counts.get("files", 1) != 1:
+        return None
+    rows = counts.get("rows")
+    return rows if isinstance(rows, int) else None
+
+
+def _read_report(report: str) -> dict[str, Any]:
+    """Read a report as JSON; it has a list of passes."""
     try:
-        passes = json.loads(read_bytes(report, _LONGEST))["passes"]
+        found = dict(json.loads(read_bytes(report, _LONGEST)))
+        found["passes"]
     except (ValueError, KeyError, TypeError, RecursionError):
         problem = "not a report of mondegreen privatize"
         raise SourceError(report, problem, hint="see --report") from None
-    return from_json(json.dumps(passes))
+    return found
 
 
 @contextlib.contextmanager

@@ -42,6 +42,8 @@ class Releaser:
         Which texts the report counts what their context gives away of.
     earlier : sequence of Pass
         What a report says of earlier runs over the input.
+    earlier_rows : int, optional
+        How many rows that report is about, where it says so.
     carried : sequence of str
         What the release discloses because it carries annotations.
     counts_ids : bool
@@ -60,6 +62,7 @@ class Releaser:
         first: FirstTexts,
         certified: FirstTexts,
         earlier: Sequence[Pass],
+        earlier_rows: int | None = None,
         carried: Sequence[str] = (),
         counts_ids: bool,
         ledger: LedgerWriter | None,
@@ -73,7 +76,7 @@ class Releaser:
         self._certificate: ContextCertificate | None = None
         self._ledger, self._quiet, self._verbose = ledger, quiet, verbose
         self._given, self._carried = tuple(earlier), tuple(carried)
-        self._earlier = list(earlier)
+        self._earlier, self._earlier_rows = list(earlier), earlier_rows
         # Dictionaries, for the order of their keys.
         self._disclosed: dict[str, None] = {}
         self._conditions: dict[str, None] = {}
@@ -234,6 +237,27 @@ class Releaser:
             )
         if self._says_rows_without:
             click.echo(f"Warning: {self._says_rows_without}", err=True)
+        self._warn_of_others()
+
+    def _warn_of_others(self) -> None:
+        """Warn of an earlier report of another file, and of second draws."""
+        if self._earlier_rows not in (None, self._rows):
+            click.echo(
+                f"Warning: the report of --earlier is about "
+                f"{amount(self._earlier_rows or 0, 'row')}, and INPUT has "
+                f"{self._rows:,}. If it is the report of another file, the guarantees "
+                "that are stated as earlier ones do not hold for INPUT.",
+                err=True,
+            )
+        if self._ledger is not None and self._ledger.drawn_again:
+            again = amount(self._ledger.drawn_again, "text")
+            click.echo(
+                f"Warning: the ledger has earlier draws of {again} of this release: "
+                "losses add up. If the earlier release had another policy or other "
+                "lists, its groups differ, so two words of one group may lose epsilon. "
+                "See: mondegreen budget.",
+                err=True,
+            )
 
     def _promise(self, disclosed: tuple[str, ...]) -> Guarantee:
         told = (*disclosed, *self._carried)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,6 +112,22 @@ class AbstractSource(ABC):
         names = (name for name in batch.schema.names if name not in chosen)
         return {name: batch.column(name).slice(0, most).to_pylist() for name in names}
 
+    def iterate_other_values(
+        self, batch: pa.RecordBatch, most: int
+    ) -> Iterator[tuple[str, Any]]:
+        """Yield the values that pass in the first ``most`` rows, by dotted paths.
+
+        Fields within fields are found at any depth. The id and text columns are left
+        out.
+        """
+        chosen = {*self.text_columns, self.id_column, *self.drop}
+        for name, values in self.others(batch, most).items():
+            for path, value in itertools.chain.from_iterable(
+                _find_values(each, name) for each in values
+            ):
+                if path not in chosen:
+                    yield path, value
+
     def iterate_other_texts(self, batch: pa.RecordBatch) -> Iterator[dict[str, str]]:
         """Yield, for each row, every text outside of the text columns, by its path."""
         others = self.others(batch, batch.num_rows)
@@ -120,8 +137,8 @@ class AbstractSource(ABC):
     def join_texts(self, record: Mapping[str, Any]) -> dict[str, str]:
         """Join the texts at each path of a record, but for those of text columns."""
         found: dict[str, list[str]] = {}
-        for path, text in _find_texts(record, ""):
-            if path not in self.text_columns:
+        for path, text in _find_values(record, ""):
+            if isinstance(text, str) and path not in self.text_columns:
                 found.setdefault(path, []).append(text)
         return {path: " ".join(texts) for path, texts in found.items()}
 
@@ -231,16 +248,16 @@ class ByteSink(AbstractSink):
             self.target.write(epilogue)
 
 
-def _find_texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Find the texts in a value of JSON or Arrow, at any depth, with dotted paths."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, Mapping):
+def _find_values(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Find what is no list or object in a value of JSON or Arrow, with dotted paths."""
+    if isinstance(value, Mapping):
         for key, each in value.items():
-            yield from _find_texts(each, f"{path}.{key}" if path else str(key))
+            yield from _find_values(each, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _find_texts(each, path)
+            yield from _find_values(each, path)
+    else:
+        yield path, value
 
 
 def missing_column(

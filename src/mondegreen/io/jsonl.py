@@ -185,12 +185,12 @@ class JsonLinesSource(AbstractByteSource):
         raise SourceError(self.name, "a selected value does not fit in UTF-8")
 
     def others(self, batch: pa.RecordBatch, most: int) -> dict[str, list[Any]]:
-        """The first values of fields at the top of the records: no lists or objects."""
+        """The first values of the fields at the top of the records."""
         chosen = {*self.text_columns, self.id_column, *self.drop}
         found: dict[str, list[Any]] = {}
         for record in self._iterate_records(batch.slice(0, most)):
             for name, value in record.items():
-                if name not in chosen and not isinstance(value, list | dict):
+                if name not in chosen:
                     found.setdefault(name, []).append(value)
         return found
 

@@ -75,7 +75,8 @@ class LedgerWriter:
     """Appends the releases of a run to a ledger; a context manager.
 
     A replay, which has the draw of an earlier entry, adds nothing. Several processes
-    may write one ledger at the same time: each append holds a lock.
+    may write one ledger at the same time: each append holds a lock. ``drawn_again``
+    counts the releases whose record and column had another draw before this run.
 
     Parameters
     ----------
@@ -100,6 +101,7 @@ class LedgerWriter:
             raise ConfigurationError("a ledger needs a system with file locks")
         self._name, self._key, self._noise_key = path, key, noise_key
         self._file = -1
+        self.drawn_again = 0
 
     def __enter__(self) -> LedgerWriter:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -108,11 +110,12 @@ class LedgerWriter:
         try:
             with self._locked():
                 self._begin()
-                known = _parse(_read(self._file), self._name)["draw"]
+                known = _parse(_read(self._file), self._name)
         except BaseException:
             os.close(self._file)
             raise
-        self._known = np.unique(known)
+        self._known = np.unique(known["draw"])
+        self._places = set(map(_place, known))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -177,6 +180,9 @@ class LedgerWriter:
             entries[name] = [getattr(each, name) for each in drawn]
         entries["nats"] = nats
         is_new = (nats > 0) & ~self._is_known(entries["draw"])
+        self.drawn_again += sum(
+            _place(entry) in self._places for entry in entries[is_new]
+        )
         data = b"".join(map(_sign, entries[is_new]))
         if not data:
             return
@@ -320,6 +326,11 @@ def _encode(part: object) -> bytes:
         return b"\1" * 9  # longer than any text can say that it is
     data = part if isinstance(part, bytes) else str(part).encode(errors="surrogatepass")
     return len(data).to_bytes(8, "little") + data
+
+
+def _place(entry: np.void) -> tuple[bytes, bytes]:
+    """Find the record and the column that an entry counts."""
+    return bytes(entry["record"]), bytes(entry["column"])
 
 
 def _sign(entry: np.void) -> bytes:

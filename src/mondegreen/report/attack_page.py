@@ -30,7 +30,8 @@ small{color:#777}
 <h1>What an attacker recovers</h1>
 <p>{{ "{:,}".format(texts) }} texts, {{ "{:,}".format(words) }} words. The bar shows the
 share that an attack reaches. The red line shows what a guess reaches without the
-release.</p>
+release. In brackets: the name of each attack for --fail-above NAME=VALUE.</p>
+{% if hint %}<p><strong>{{ hint }}</strong></p>{% endif %}
 <table><tr><th>attack<th>reaches<th>95 %<th>chance<th></tr>
 {% for row in rows %}<tr><td>{{ row.name }}<br><small>{{ row.who }}</small>
 <td class="n">{{ row.value }}<td class="n">{{ row.ends }}<td class="n">{{ row.chance }}
@@ -45,6 +46,7 @@ release.</p>
 <td class="n">{{ kind.ends }}<td class="n">{{ "{:,}".format(kind.n) }}</tr>
 {% endfor %}</table>{% endif %}
 {% if risky %}<h2>Riskiest rows</h2>
+<p>Row 1 is the first row of data: a header is not counted.</p>
 <table><tr><th>row<th>units left<th>units</tr>
 {% for row in risky %}<tr><td class="n">{{ row.row }}<td class="n">{{ row.left }}
 <td class="n">{{ row.units }}</tr>
@@ -71,7 +73,7 @@ def write_attack_page(
     names : mapping of str to str
         How each attack is called.
     about : mapping
-        ``texts`` and ``words``.
+        ``texts`` and ``words``; ``hint`` for the reader, where there is one.
     force : bool
         Whether a file that exists is replaced.
     """
@@ -91,6 +93,7 @@ def write_attack_page(
     text = page.render(
         texts=about["texts"],
         words=about["words"],
+        hint=about.get("hint"),
         rows=[_row(names[name], each) for name, each in found.items()],
         kinds=kinds,
         risky=details.get("riskiest_rows", ()),

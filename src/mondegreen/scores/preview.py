@@ -94,8 +94,14 @@ class Preview:
 
     @property
     def level(self) -> Protection:
-        """The word for these shares alone, without the guarantee."""
+        """The word for these shares alone, without the guarantee.
+
+        Under a policy, attackers of the same domain count too, but make it no worse
+        than ``weak``: no output tells the words of one group apart.
+        """
         most = max(self.unchanged, self.recovered or 0.0)
+        if self.in_domain is not None:
+            most = max(most, min(self.in_domain[1], LEVELS[-1].recovered))
         return protection(recovered=most, near=self.near or 0.0)
 
     def protection(self, guarantee: Guarantee) -> Protection:

@@ -49,7 +49,9 @@ def test_a_release_that_masks_all_leaves_chance(attack, mask, has_spans):
     found = attack(lambda word: mask, has_spans=has_spans)
     assert found["survivors"].value == 0.0
     assert found["reader"].value <= found["reader"].chance + 0.02
-    assert found["linkage"].low <= found["linkage"].chance <= found["linkage"].high
+    words = found["linkage"].details["by"][0]  # the other ways need no words
+    assert words["by"] == "words"
+    assert words["low"] <= found["linkage"].chance <= words["high"]
     assert found["attribute"].low <= found["attribute"].chance + 0.05
     assert "surrogates" not in found
 

@@ -20,6 +20,7 @@ import numpy as np
 from mondegreen.arrays import Floats
 from mondegreen.attacks.any_tool.rows import Row
 from mondegreen.attacks.attack import Attack, by_texts, count_rows
+from mondegreen.attacks.linkage import build_linkage
 
 _ORIGINALS: Final = 2000
 _MOST, _FEW, _LEAST = 0.6, 0.5, 5
@@ -33,8 +34,8 @@ def link(rows: Sequence[Row]) -> Attack | None:
     Times are compared where both sides have some: the original with the nearest time is
     taken, and a release without a time fits every original.
 
-    ``value`` is the success by words; ``by`` holds every way, and ``strongest`` names
-    the best one. None for fewer than two texts.
+    ``value`` is the success by the ``strongest`` way; ``by`` holds every way. None for
+    fewer than two texts.
     """
     rows = rows[:_ORIGINALS]
     if len(rows) < 2:
@@ -53,19 +54,7 @@ def link(rows: Sequence[Row]) -> Attack | None:
         row.released_time is not None for row in rows
     ):
         found.append(_by_times(rows))
-    best = max(found, key=lambda way: way["value"])
-    words = found[0]
-    return Attack(
-        "linkage",
-        f"has {len(rows):,} originals and looks for that of a release by its words",
-        words["value"],
-        words["low"],
-        words["high"],
-        1 / len(rows),
-        len(rows),
-        "share of texts",
-        {"strongest": best["by"], "by": found},
-    )
+    return build_linkage(found, len(rows))
 
 
 @final

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, final
 import numpy as np
 
 from mondegreen.attacks.alignment import GONE, Tokens, align, read_tokens
+from mondegreen.attacks.any_tool.known_names import KNOWN_NAME, find_known_names
 from mondegreen.attacks.any_tool.spans import Annotation
 from mondegreen.attacks.sensitive import NUMBER, word_classes
 from mondegreen.text.tokenizer import tokenize
@@ -33,6 +34,7 @@ class Given(NamedTuple):
     label: str | None = None
     time: float | None = None  # of the original, in seconds
     released_time: float | None = None
+    names: Sequence[str] = ()  # that other columns of the row of the original state
 
 
 @final
@@ -65,7 +67,8 @@ class Row:
     time, released_time : float or None, seconds
         When the original and the release say that they were written.
     units : list of Unit
-        Annotated spans if there are any annotations; else the sensitive words.
+        Annotated spans if there are any annotations; else the sensitive words, and
+        names that other columns of the row state.
     """
 
     number: int
@@ -124,7 +127,9 @@ def _row(given: Given, classes: list[str]) -> Row:
     target = align(original.keys, released)
     if given.annotations is None:
         units = [
-            Unit(name, i, i + 1) for i, name in enumerate(classes) if name not in _PLAIN
+            Unit(name, i, i + 1)
+            for i, name in enumerate(_name_units(given, original, classes))
+            if name not in _PLAIN
         ]
     else:
         units = list(_iterate_annotated(given.annotations, original))
@@ -143,6 +148,18 @@ def _row(given: Given, classes: list[str]) -> Row:
         given.time,
         given.released_time,
     )
+
+
+def _name_units(given: Given, original: Tokens, classes: list[str]) -> list[str]:
+    """Name the kind of each word: its class, or that its row states it as a name."""
+    kinds = list(classes)
+    if given.names:
+        ends = zip(original.starts, original.ends, strict=True)
+        words = [given.original[start:end] for start, end in ends]
+        for place in find_known_names(words, given.names):
+            if kinds[place] in _PLAIN:
+                kinds[place] = KNOWN_NAME
+    return kinds
 
 
 def _iterate_annotated(

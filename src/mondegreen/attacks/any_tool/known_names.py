@@ -1,0 +1,72 @@
+"""Words of a text that are the name of a person whom its own row names elsewhere.
+
+Many names are ordinary words: *Will* at a start of a line, *hope banks* in lower case.
+No list tells them from other words there. A column of names in the same row does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+KNOWN_NAME: Final = "known_name"
+"""The kind of a word that another column of its row states as a name."""
+
+_MOST: Final = 4
+"""A name has at most so many words; longer values are text."""
+
+_TITLES: Final = frozenset("dr miss mr mrs ms prof sir".split())
+
+_words = re.compile(r"[^\W\d_][^\W\d_'’-]+(?:['’-][^\W\d_]+)*").findall
+_is_name = re.compile(r"[^\W\d_][\w'’.-]*(?:,? [^\W\d_][\w'’.-]*)*").fullmatch
+
+
+def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int]:
+    """Find the places of words that are names of the same row.
+
+    A word counts if it is a part of a name and is written as it is there, or in
+    capitals. In any case of letters, all words of a whole name of two or more count.
+
+    Parameters
+    ----------
+    words : sequence of str
+        As the text writes them.
+    names : sequence of str
+        The values of the columns of names. A value that is no name is left out.
+
+    Yields
+    ------
+    int
+        Places in ``words``, in their order.
+
+    Examples
+    --------
+    >>> list(find_known_names("Regards Will".split(), ["Will Hope"]))
+    [1]
+    >>> list(find_known_names("I will call will hope".split(), ["Dr. Will Hope"]))
+    [3, 4]
+    """
+    split = [_split(name) for name in names]
+    parts = {part for name in split for part in name if not part.islower()}
+    parts |= {part.upper() for part in parts}
+    # A possessive is the name, too.
+    bare = [re.split("['’]s$", word)[0] for word in words]
+    found = {place for place, word in enumerate(bare) if word in parts}
+    folded = [word.lower() for word in bare]
+    for name in split:
+        whole = [part.lower() for part in name]
+        if len(whole) > 1:
+            for first in range(len(folded) - len(whole) + 1):
+                if folded[first : first + len(whole)] == whole:
+                    found.update(range(first, first + len(whole)))
+    yield from sorted(found)
+
+
+def _split(value: str) -> list[str]:
+    """Split a name into its words, without titles and initials; [] for no name."""
+    value = " ".join(value.split())
+    if not _is_name(value):
+        return []
+    words = [word for word in _words(value) if word.lower() not in _TITLES]
+    return words if len(words) <= _MOST else []

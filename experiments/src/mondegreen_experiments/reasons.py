@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Final
 
@@ -19,6 +20,7 @@ _PROJECTED: Final = (
     "our vectors of fewer dimensions are projections, whose distances cannot be "
     "larger; name vectors of each dimension by `--space`"
 )
+_NAMES_EPSILON: Final = re.compile(r"\bepsilon \d|\bbudget of \d")
 
 
 def other_vectors(setting: Setting) -> str:
@@ -26,14 +28,32 @@ def other_vectors(setting: Setting) -> str:
     return "" if _all_named(setting, setting.spaces) else _VECTORS
 
 
-def projected(family: str) -> Reason:
-    """Say that smaller spaces of a family are projections, unless they were named."""
+def projected(family: str = "") -> Reason:
+    """Say that smaller spaces are projections, unless all of the family were named."""
+    return unless_named(family, _PROJECTED)
+
+
+def unless_named(family: str, because: str) -> Reason:
+    """Say something of the vectors of a family, or of all, unless they were named."""
 
     def reason(setting: Setting) -> str:
-        own = {name for name in setting.spaces if name.partition("-")[0] == family}
-        return "" if _all_named(setting, own) else _PROJECTED
+        own = {
+            name for name in setting.spaces if family in ("", name.partition("-")[0])
+        }
+        return "" if _all_named(setting, own) else because
 
     return reason
+
+
+def names_epsilon(claim: str) -> bool:
+    """Whether a claim names an epsilon or a budget: it means another noise elsewhere.
+
+    >>> names_epsilon("BRR is better from epsilon 5 on")
+    True
+    >>> names_epsilon("E_M falls with epsilon")
+    False
+    """
+    return _NAMES_EPSILON.search(claim) is not None
 
 
 def either(*reasons: Reason) -> Reason:

@@ -119,10 +119,11 @@ _STAND_INS: Final = (
     "our scramblers are stand-ins for Versatile and Incognito, and we do not know "
     "whether the paper's auditor knows the scrambler"
 )
-_HERE: Final = (
+_USERS: Final = (
     "film reviews stand in for AOL's search log, which was withdrawn; our target knows "
-    "its few users by heart, and with our vectors most words stay from epsilon 17 on"
+    "its few users by heart"
 )
+_HERE: Final = f"{_USERS}, and with our vectors most words stay from epsilon 17 on"
 _TOLERANCE: Final = 0.1
 _NO_USER: Final = 0.5
 """The accuracy of an auditor who names no user: a floor."""
@@ -221,6 +222,7 @@ RECIPE: Final = Recipe(
             _least("naive_auc", 0.95, NO_NOISE),
             how="the area is above 0.95",
             printed=_as_printed(NO_NOISE),
+            untold=_USERS,
         ),
         Shape(
             "Table 3",
@@ -247,8 +249,9 @@ RECIPE: Final = Recipe(
             "Table 4",
             "at epsilon 6 and 12 the auditor is no better than chance",
             _chance_at_small,
-            how="the area is at most 0.57; the paper's are 0.06 and 0.04",
+            how="the area is at most 0.57",
             printed=_as_printed("CMP"),
+            untold=_HERE,
         ),
         Shape(
             "Table 3",
@@ -264,6 +267,7 @@ RECIPE: Final = Recipe(
             _rise,
             how="it rises in all, and no step falls by more than 0.07",
             printed=_as_printed("CMP"),
+            untold=_USERS,
         ),
         Shape(
             "Ours",

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from mondegreen_experiments.cells import find_cells
+from mondegreen_experiments.reasons import other_vectors, unless_named
 from mondegreen_experiments.recipe import Shape, Table, climb, curve, lead, least_step
 from mondegreen_experiments.releases import NO_NOISE
 
@@ -217,6 +218,7 @@ WORDS: Final = (
         "at epsilon 100, t = 1 protects no better than t = 0.75: a second neighbor "
         "that is always taken discloses the first",
         _at(lambda table: last(table, "e_m", "t=0.75") - last(table, "e_m", "t=1")),
+        untold=other_vectors,
     ),
     Shape(
         "Ours, stronger than the text",
@@ -230,6 +232,7 @@ WORDS: Final = (
         "the curves of t = 1 and t = 0.75 cross: t = 1 protects better at a smaller "
         "epsilon, and no better at epsilon 100",
         _at(_cross),
+        untold=other_vectors,
     ),
     Shape(
         "Text, product reviews",
@@ -242,6 +245,7 @@ WORDS: Final = (
         "at epsilon 100, E_M under Laplace noise is about 0",
         _at(lambda table: SLACK - last(table, "e_m", "Laplace")),
         how="less than 0.01",
+        untold=other_vectors,
     ),
     Shape(
         "Figure 3",
@@ -261,7 +265,7 @@ WORDS: Final = (
         "vectors with smaller distances have the larger E_M at the same epsilon",
         _nearer_words,
         how=_ABOVE,
-        note="vectors of film reviews stand in for fastText",
+        untold=unless_named("w2v", "vectors of film reviews stand in for fastText"),
     ),
     Shape(
         "Abstract, product reviews",
@@ -290,6 +294,7 @@ WORDS: Final = (
         "Text, product reviews",
         "at epsilon 100 a larger t has the larger loss",
         _at(_dearer),
+        untold=other_vectors,
         printed=[
             ({"law": t, "vectors": "glove-300", "epsilon": 100}, {"l_m": LOSS[t]})
             for t in TS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Final
 
@@ -20,7 +19,6 @@ _PROJECTED: Final = (
     "our vectors of fewer dimensions are projections, whose distances cannot be "
     "larger; name vectors of each dimension by `--space`"
 )
-_NAMES_EPSILON: Final = re.compile(r"\bepsilon \d|\bbudget of \d")
 
 
 def other_vectors(setting: Setting) -> str:
@@ -43,17 +41,6 @@ def unless_named(family: str, because: str) -> Reason:
         return "" if _all_named(setting, own) else because
 
     return reason
-
-
-def names_epsilon(claim: str) -> bool:
-    """Whether a claim names an epsilon or a budget: it means another noise elsewhere.
-
-    >>> names_epsilon("BRR is better from epsilon 5 on")
-    True
-    >>> names_epsilon("E_M falls with epsilon")
-    False
-    """
-    return _NAMES_EPSILON.search(claim) is not None
 
 
 def either(*reasons: Reason) -> Reason:

@@ -308,6 +308,7 @@ class Result:
             ],
             "claims": [
                 {
+                    "name": each.shape.name,
                     "where": each.shape.where,
                     "claim": each.shape.claim,
                     "how": each.shape.how,

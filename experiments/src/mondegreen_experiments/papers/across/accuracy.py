@@ -150,24 +150,28 @@ RECIPE: Final = Recipe(
             "accuracy rises with epsilon where only training texts are perturbed",
             _rise("train_time"),
             how=_RISES,
+            name="training-perturbed",
         ),
         Shape(
             "CMP, figure 5",
             "accuracy rises with epsilon where only tests are perturbed",
             _rise("test_time"),
             how=_RISES,
+            name="tests-perturbed",
         ),
         Shape(
             "TEM, figure 2",
             "TEM is above CMP, and never below it",
             lambda table: _above(table, "TEM"),
             how=_ABOVE,
+            name="tem-above-cmp",
         ),
         Shape(
             "TEM, figure 2",
             "the gap to CMP closes at large epsilon",
             _closes,
             how="over half of the largest gap is gone at the largest epsilon",
+            name="gap-closes",
         ),
         Shape(
             "BRR, figures on accuracy",
@@ -175,6 +179,7 @@ RECIPE: Final = Recipe(
             lambda table: _alike(table, BY_RATIO),
             how=_LIKE,
             untold=other_vectors,
+            name="brr-like-cmp",
         ),
         Shape(
             "BRR, figures on accuracy",
@@ -182,6 +187,7 @@ RECIPE: Final = Recipe(
             lambda table: _above(table, BY_RATIO, least=5),
             how=_ABOVE_FROM_5,
             untold=other_vectors,
+            name="brr-above-cmp",
         ),
         Shape(
             "Ours, with the paper's other ratio",

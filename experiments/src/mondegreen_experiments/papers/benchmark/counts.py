@@ -199,6 +199,7 @@ RECIPE: Final = Recipe(
             _grows,
             printed=_as_printed(_CMP),
             untold=other_vectors,
+            name="more-stay-at-10",
         ),
         Shape(
             "Tables 6 and 7",
@@ -206,6 +207,7 @@ RECIPE: Final = Recipe(
             _falls_with_dim,
             printed=_as_printed(_CMP),
             untold=either(other_vectors, projected("glove")),
+            name="fewer-stay-in-more-dimensions",
         ),
         Shape(
             "Tables 6 and 7",
@@ -213,6 +215,7 @@ RECIPE: Final = Recipe(
             "CMP",
             _below("Mahalanobis", "CMP", 1.0),
             how="in the mean over epsilon, and nowhere more by 1 in 100",
+            name="mahalanobis-below-cmp",
         ),
         Shape(
             "Tables 6 and 7",
@@ -221,6 +224,7 @@ RECIPE: Final = Recipe(
             how="fewer than 1 in 100, then more than 60",
             printed=_as_printed(_TEM),
             untold=either(other_vectors, _UNION),
+            name="tem-switches",
         ),
         Shape(
             "Ours, of tables 6 and 7",
@@ -241,6 +245,7 @@ RECIPE: Final = Recipe(
             how="within 3 in 100, with the scale that the released code computes",
             untold="the mechanism as printed has no scale at these epsilons on our "
             "vectors, and we do not know whether the tables were made with that code",
+            name="gumbel-constant",
         ),
         Shape(
             "Ours, of tables 6 and 7",

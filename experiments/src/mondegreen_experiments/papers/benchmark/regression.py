@@ -145,6 +145,8 @@ RECIPE: Final = Recipe(
             _of_sign(name, how),
             printed=[(_FULL, {name: TABLE_4[name].value})],
             source=TABLE_4[name].source,
+            untold=_CELLS,
+            name=f"closeness-by-{what.lower().replace('_', '-')}",
         )
         for name, what, how in (
             ("epsilon", "epsilon", "rises"),

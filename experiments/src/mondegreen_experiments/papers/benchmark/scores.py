@@ -242,6 +242,7 @@ RECIPE: Final = Recipe(
             "accuracy rises with epsilon (CMP, TEM)",
             _rise("accuracy", ("CMP", "TEM"), _SLACK),
             how="each curve rises in all, and no step falls by more than 5 points",
+            name="accuracy-rises",
         ),
         Shape(
             "Table 3",
@@ -255,6 +256,7 @@ RECIPE: Final = Recipe(
                 for cell in find_cells("benchmark", "accuracy", texts="imdb")
             ],
             untold=projected("glove"),
+            name="accuracy-by-dimension",
         ),
         Shape(
             "Text, of table 3",
@@ -264,6 +266,7 @@ RECIPE: Final = Recipe(
             untold="the largest of many differences is above 0 by chance alone; two "
             "accuracies of 350 texts, three times, differ by up to 5 points, and the "
             "paper's largest gain is 1.47. It counts 4 and 13 such releases",
+            name="better-than-texts",
         ),
         Shape(
             "Table 8",
@@ -271,6 +274,7 @@ RECIPE: Final = Recipe(
             _rise("english", ("CMP", "TEM"), 1.0),
             how="each curve rises in all, and no step falls by more than 1 point",
             printed=_ENGLISH,
+            name="english-rises",
         ),
         Shape(
             "Table 8",
@@ -279,6 +283,7 @@ RECIPE: Final = Recipe(
             _english_switches,
             printed=_ENGLISH,
             untold=either(other_vectors, _WHICH_TEM),
+            name="english-crosses",
         ),
         Shape(
             "Ours, on PUC",

@@ -139,6 +139,7 @@ RECIPE: Final = Recipe(
                 for cell in find_cells("brr", _MEASURED)
             ],
             untold=f"{_ANNOY}, as is that among codes",
+            name="time-saved",
         ),
         Shape(
             "Ours, of Tissier et al. 2019",

@@ -223,6 +223,7 @@ RECIPE: Final = Recipe(
             how="the area is above 0.95",
             printed=_as_printed(NO_NOISE),
             untold=_USERS,
+            name="without-noise",
         ),
         Shape(
             "Table 3",
@@ -231,6 +232,7 @@ RECIPE: Final = Recipe(
             how="the area is above 0.95",
             printed=_as_printed(*SCRAMBLERS),
             untold=_STAND_INS,
+            name="scramblers",
         ),
         Shape(
             "Ours",
@@ -244,6 +246,7 @@ RECIPE: Final = Recipe(
             _below_baselines,
             printed=_as_printed(NO_NOISE, *SCRAMBLERS, "CMP"),
             untold=_HERE,
+            name="below-baselines",
         ),
         Shape(
             "Table 4",
@@ -252,6 +255,7 @@ RECIPE: Final = Recipe(
             how="the area is at most 0.57",
             printed=_as_printed("CMP"),
             untold=_HERE,
+            name="chance-at-6-and-12",
         ),
         Shape(
             "Table 3",
@@ -260,6 +264,7 @@ RECIPE: Final = Recipe(
             how="the area is at most 0.57",
             printed=_as_printed("CMP"),
             untold=_HERE,
+            name="chance-at-23",
         ),
         Shape(
             "Table 4",
@@ -268,6 +273,7 @@ RECIPE: Final = Recipe(
             how="it rises in all, and no step falls by more than 0.07",
             printed=_as_printed("CMP"),
             untold=_USERS,
+            name="area-rises",
         ),
         Shape(
             "Ours",

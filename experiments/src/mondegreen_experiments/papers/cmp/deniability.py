@@ -174,12 +174,14 @@ RECIPE: Final = Recipe(
             "N_w rises with epsilon",
             _every(_stays_rise),
             how="it rises in all, and no step falls by more than 0.02",
+            name="n-w-rises",
         ),
         Shape(
             "Figures 2 to 4",
             "S_w falls with epsilon",
             _every(_support_falls),
             how="it falls in all, and no step rises by more than 2 % of the largest",
+            name="s-w-falls",
         ),
         Shape(
             "Figures 2 to 4",
@@ -190,6 +192,7 @@ RECIPE: Final = Recipe(
             untold=projected(),
             note="whether it is the same curve is not tested, and 200 dimensions are "
             "not measured",
+            name="dimensions-shift",
         ),
         Shape(
             "Text, choosing epsilon",
@@ -200,6 +203,7 @@ RECIPE: Final = Recipe(
             "smaller epsilon for the word that is worst off in twenty",
             apart="arithmetic: a percentile lies beyond the mean. Ours is one word in "
             "twenty, not the worst case",
+            name="worst-case-epsilon",
         ),
         Shape(
             "Ours, after looking",

@@ -226,7 +226,7 @@ def judged() -> Table:
 
 
 def cells() -> Table:
-    """Every number of the papers that we hold, and where it comes from."""
+    """Every number of the papers that we have, and where it comes from."""
     header = ["paper", "where", "at", "measure", "value", "source", "note"]
     lines = [
         [

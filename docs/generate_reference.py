@@ -34,8 +34,8 @@ _MECHANISMS: Final = """\
 
 With this page you can look up the metric, the parameters and their ranges, and the
 proof of each mechanism. `epsilon` is in nats per unit of the metric, so the epsilons of
-two metrics have different units. `mondegreen mechanisms --json` prints this table for
-programs.
+two metrics have different units. The metric of `urr` is for sensitive words: ordinary
+words have no bound. `mondegreen mechanisms --json` prints this table for programs.
 """
 
 _ADDRESSES: Final = """\

@@ -1,8 +1,9 @@
-"""Audit the published forms that do not keep their promise, exactly, on few words.
+"""Audit published forms without metric privacy over all words, exactly, on few words.
 
 Laws in closed form on the 200 most frequent words of the embedded space, literal
-Vickrey on 40 words on a line, where quadrature is exact. The claim is the published
-one. Writes benchmarks/results/published_forms.json.
+Vickrey on 40 words on a line, where quadrature is exact. The claim is one for all
+words and outputs; the papers of SanText+ and CusText claim less. Writes
+benchmarks/results/published_forms.json.
 """
 
 from __future__ import annotations

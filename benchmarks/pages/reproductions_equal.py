@@ -73,16 +73,20 @@ def equal_sentence(rows: Sequence[Row]) -> str:
         for name, group, level, laws in best
         if len(laws) <= FEW
     ]
+    groups = [group or "the texts" for group in _groups(row)]
+    levels = sorted({level for _, _, level, _ in best})
     return (
-        f"Mechanisms were also compared at equal success of an attacker who reads "
-        f"whole texts. In {len(close)} of {len(best)} comparisons, at least {FEW} "
-        f"others cannot be told from the one that leaves most {y}. Best in the rest, "
-        f"with those that are like it: {'; '.join(said) or 'none'}."
+        "Mechanisms were also compared where an attacker who reads whole texts "
+        f"recovers {_named([f'{each:.0%}' for each in levels])} of the words: by the "
+        f"{y} of releases, as they are or read word by word, on "
+        f"{_named(groups, 'and')}. In {len(close)} of these {len(best)} comparisons, "
+        f"{FEW} or more others cannot be told from the first mechanism. First in the "
+        f"rest: {'; '.join(said) or 'none'}."
     )
 
 
-def _named(best: Sequence[str]) -> str:
-    return " or ".join(filter(None, [", ".join(best[:-1]), best[-1]]))
+def _named(best: Sequence[str], word: str = "or") -> str:
+    return f" {word} ".join(filter(None, [", ".join(best[:-1]), best[-1]]))
 
 
 def every() -> Table:

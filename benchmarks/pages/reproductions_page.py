@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -50,7 +51,7 @@ ABOVE_ALL: Final = "one of the two is above all of the levels at every epsilon"
 """Why there is no margin: nothing was measured at a level or below."""
 
 ORDER_OF: Final = "order of"
-"""In its claims, where a mechanism of a paper is compared with another of a paper."""
+"""In its claims, where a published mechanism is compared with another one."""
 
 LONGEST: Final = 60
 """Rows of a table of the page; the data have all."""
@@ -76,17 +77,26 @@ def in_short() -> str:
     told, near = counts(known, "verdict"), counts(beside, "agrees")
     small = sum(row["scale"] == "quick" for row in rows)
     tested = [each for each in known if each["printed"]]
+    of_papers = sum(bool(claims([row])) for row in rows)
+    aside = [each for each in known if stored.is_aside(each)]
+    above, below, around = stored.sides(aside)
     first = (
-        f"We made {amount(len(rows), 'experiment')} on claims of five papers. Our "
-        f"vectors, texts and models differ from theirs, and {small} experiments are at "
-        f"a small scale. **Of {amount(len(known) - told[APART], 'claim')} of the "
-        f"papers, {told[HOLDS]} hold here, {_negated(told[FAILS])}, and "
-        f"{told[UNTOLD]} cannot be told here.** {told[APART]} more are definitions, "
-        f"proofs, arithmetic or logic. We hold numbers of the papers for "
-        f"{len(tested)} of these {len(known)} claims, and all of them pass its test. "
-        f"{amount(len(beside), 'number')} of the papers stand beside ours: "
-        f"{near[HOLDS]} agree, {near[FAILS]} differ, {near[UNTOLD]} cannot be told, "
-        f"and {near[APART]} are counted apart, such as floors and arithmetic."
+        f"We made {amount(len(rows), 'experiment')}: {of_papers} test claims of five "
+        f"papers, and {len(rows) - of_papers} are comparisons of ours. Our vectors, "
+        f"texts and models differ from the papers', and {small} experiments are at a "
+        f"small scale. **Of {amount(len(known) - told[APART], 'claim')} of the papers, "
+        f"{told[HOLDS]} hold here, {_negated(told[FAILS])}, and {told[UNTOLD]} cannot "
+        f"be told here.** Of these {told[UNTOLD]}, we set {len(aside)} aside by [a "
+        f"rule](#how-to-read-this-page), whatever we measured: our interval lies above "
+        f"0 in {above}, below 0 in {below}, and contains 0 in {around}."
+    )
+    second = (
+        f"{told[APART]} more claims are definitions, proofs, arithmetic or logic. For "
+        f"{len(tested)} of all {len(known)} claims we have numbers of the paper, which "
+        f"pass the test of the claim. {amount(len(beside), 'number')} of the papers "
+        f"stand beside ours: {near[HOLDS]} agree, {near[FAILS]} differ, {near[UNTOLD]} "
+        f"cannot be told, and {near[APART]} are counted apart, such as floors and "
+        "arithmetic."
     )
     equal = equal_sentence(rows)
     missing = stored.absent(rows)
@@ -97,9 +107,8 @@ def in_short() -> str:
         for paper, (name, who) in ROOMS.items()
         if (mine := claims(rows, paper))
     ]
-    return "\n".join(
-        filter(None, [f"{first}\n", f"{equal}\n", str(Table(header, lines)), rest])
-    )
+    parts = [f"{first}\n", f"{second}\n", f"{equal}\n", str(Table(header, lines)), rest]
+    return "\n".join(filter(None, parts))
 
 
 def _negated(count: int) -> str:
@@ -149,11 +158,11 @@ def papers() -> str:
 
 def _judged(row: Row, claim: Row) -> list[str]:
     """A claim, by how much the paper's numbers and ours pass its test, and why."""
-    margin, name = claim["margin"], row["recipe"]
+    margin, anchor = claim["margin"], stored.cited(row, claim)
     tested = f". Test: {_cell(claim['how'])}" if claim["how"] else ""
-    claimed = f"[{_cell(claim['claim'])}]({EXPERIMENTS}#{name})"
+    claimed = f"[{_cell(claim['claim'])}]({EXPERIMENTS}#{row['recipe']})"
     return [
-        f"{claimed} ({_cell(claim['where'])}){tested}",
+        f'<a id="{anchor}"></a>`{anchor}`: {claimed} ({_cell(claim["where"])}){tested}',
         _printed(claim),
         "–" if margin is None else stored.ours(margin),
         VERDICTS[claim["verdict"]],
@@ -193,7 +202,7 @@ def orders() -> str:
 
 def _surviving(known: Sequence[Row]) -> str:
     """Say how many orders can be told, of those of the papers and of others."""
-    names, parts = {True: "of the papers' mechanisms", False: "with ours"}, []
+    names, parts = {True: "of published mechanisms", False: "with ours"}, []
     for is_of_paper, name in names.items():
         mine = [each for each in known if (ORDER_OF in each["where"]) is is_of_paper]
         told = counts(mine, "verdict")
@@ -359,8 +368,26 @@ def measured_on() -> str:
     return f"Measured on {'; '.join(found)}.\n"
 
 
+def cite() -> str:
+    """What a citation of a verdict names: version, days and a digest of results."""
+    about = [row["machine"] for row in stored.load()]
+    versions = sorted({each["versions"]["mondegreen"] for each in about})
+    days = sorted({each["date"] for each in about})
+    digest = hashlib.sha256(stored.RESULT.read_bytes()).hexdigest()
+    return (
+        f"These are results of mondegreen {' and '.join(versions)}, measured "
+        f"{_between(days)}. SHA-256 of `benchmarks/results/{stored.RESULT.name}`:\n\n"
+        f"`{digest}`\n"
+    )
+
+
+def _between(days: Sequence[str]) -> str:
+    return f"from {days[0]} to {days[-1]}" if len(days) > 1 else f"on {days[0]}"
+
+
 TABLES: Final = {
     "in short": in_short,
+    "cite": cite,
     "orders": orders,
     "measured on": measured_on,
     "papers": papers,

@@ -12,7 +12,17 @@ from mondegreen.wording import figure
 from mondegreen_experiments.cells import every_cell
 from mondegreen_experiments.papers import NAMES
 from mondegreen_experiments.recipe import point_key
-from mondegreen_experiments.result import APART, FAILS, HOLDS, NUMBERS, UNTOLD
+from mondegreen_experiments.result import (
+    APART,
+    FAILS,
+    HOLDS,
+    NEAR,
+    NO_TEST,
+    NUMBERS,
+    ONE_RUN,
+    SEEDS,
+    UNTOLD,
+)
 
 RESULT: Final = machine.RESULTS / "reproductions.json"
 ROOMS: Final = {
@@ -33,6 +43,9 @@ NO_NOISE: Final = "none"
 
 READER: Final = "reader"
 """What is said of a point at which the success of a reader is what is equal."""
+
+OF_INTERVALS: Final = (NEAR, NO_TEST, ONE_RUN, SEEDS)
+"""Why a verdict is not told by what was measured itself."""
 
 Row = dict[str, Any]
 
@@ -92,6 +105,26 @@ def counts(rows: Sequence[Row], key: str) -> dict[str, int]:
     """How many claims or numbers have each verdict, and how many are counted apart."""
     found = [row[key] for row in rows]
     return {verdict: found.count(verdict) for verdict in (HOLDS, FAILS, UNTOLD, APART)}
+
+
+def is_aside(claim: Row) -> bool:
+    """Whether a claim cannot be told here for a reason other than our interval."""
+    return claim["verdict"] == UNTOLD and claim["why"] not in OF_INTERVALS
+
+
+def sides(known: Sequence[Row]) -> tuple[int, int, int]:
+    """How many claims have an interval above 0, below 0, and with 0 in it or none."""
+    found = [claim["margin"] for claim in known]
+    above, below = (
+        sum(mean is not None and sign * mean[end] > 0 for mean in found)
+        for sign, end in ((1, "low"), (-1, "high"))
+    )
+    return above, below, len(found) - above - below
+
+
+def cited(row: Row, claim: Row) -> str:
+    """What a claim is cited by, which stays if its words change."""
+    return f"{row['recipe']}/{claim['name']}"
 
 
 def ours(mean: Row) -> str:
@@ -164,11 +197,13 @@ def numbers() -> Table:
 def judged() -> Table:
     """Every claim: the paper's numbers, by how much its test is passed, and why."""
     header = (
-        "experiment", "scale", "where", "claim", "test", "paper's numbers", "source",
-        "paper's margin", "our margin", "low", "high", "runs", "verdict", "why",
+        "id", "experiment", "scale", "where", "claim", "test", "paper's numbers",
+        "source", "paper's margin", "our margin", "low", "high", "runs", "verdict",
+        "why",
     )  # fmt: skip
     lines = [
         [
+            cited(row, each) if each["name"] else "",
             row["recipe"],
             row["scale"],
             each["where"],
@@ -191,7 +226,7 @@ def judged() -> Table:
 
 
 def cells() -> Table:
-    """Every number of the papers that we hold, and where it comes from."""
+    """Every number of the papers that we have, and where it comes from."""
     header = ["paper", "where", "at", "measure", "value", "source", "note"]
     lines = [
         [

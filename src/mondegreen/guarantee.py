@@ -64,7 +64,8 @@ class Guarantee:
         The same promise in other metrics, and what is protected.
     hides_among : int or None
         How many words of the space an original may have been, whatever the output.
-        Of a policy: the words of its smallest group of words.
+        Of a policy: the words of its smallest group of words. Numbers and dates are
+        exceptions: their formats can be smaller, such as 10 for one digit.
     disclosed : tuple of str
         Everything about the input that passes unchanged, as ``name: explanation``.
     conditions : tuple of str

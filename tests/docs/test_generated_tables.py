@@ -40,6 +40,7 @@ SCRIPTS = {
         "tree_evidence_page",
         "tree_shares_page",
         "tutorial_epsilon",
+        "urr_page",
     )
 }
 FILES = {

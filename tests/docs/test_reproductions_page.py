@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
+import re
 import xml.etree.ElementTree as ET
 
 import pyarrow.parquet as pq
@@ -20,7 +22,7 @@ from mondegreen.report.charts import picture
 from mondegreen_experiments.kept import Run
 from mondegreen_experiments.papers import NAMES, recipe_named
 from mondegreen_experiments.recipe import Published, Recipe, Shape
-from mondegreen_experiments.result import Result
+from mondegreen_experiments.result import HOLDS, NEAR, UNTOLD, Result
 
 RESULTS = json.loads(stored.RESULT.read_text("utf-8"))["results"]
 IDS = [f"{row['recipe']}-{row['scale']}" for row in RESULTS]
@@ -100,8 +102,8 @@ def made_up(name: str, value: float, holds: bool) -> dict[str, object]:
             Published("Table 2", {"epsilon": 1, "law": "CMP"}, "y", 1, 0.1, "dust"),
         ],
         shapes=[
-            Shape("TEM, figure 1", "it rises", lambda table: holds),
-            Shape("TEM, figure 1", "it is so", lambda table: True),
+            Shape("TEM, figure 1", "it rises", lambda table: holds, name="rises"),
+            Shape("TEM, figure 1", "it is so", lambda table: True, name="is-so"),
             Shape("Ours", "it is there", lambda table: False),
         ],
     )
@@ -134,6 +136,58 @@ def test_the_first_paragraph_says_what_was_found(results) -> None:
     assert "4 numbers of the papers stand beside ours: 1 agree, 1 differ, 2" in found
     assert "| **TEM**, Silva Carvalho et al. 2023 | 3 | 1 | 0 | 0 |" in found
     assert "cmp-auditor" in found.partition("Not measured yet: ")[2]
+    assert "We made 2 experiments: 2 test claims of five papers, and 0 are" in found
+
+
+def test_what_is_set_aside_is_counted_by_where_our_interval_lies(results) -> None:
+    row = made_up("cmp-words", 0.5, True)
+    claim, ends = row["claims"][0], ((1, 2), (0.5, 0.5), (-2, -1), (-1, 1), (-1, 1))
+    margins = [{"value": 0, "low": a, "high": b, "runs": 3} for a, b in ends]
+    untold = {**claim, "verdict": UNTOLD}
+    row["claims"] = [
+        *({**untold, "margin": each, "why": "other vectors"} for each in margins),
+        {**untold, "margin": None, "why": "our words"},
+        {**untold, "margin": margins[-1], "why": NEAR},
+        {**claim, "margin": margins[0], "verdict": HOLDS},
+    ]
+    row["claims"].append({**row["claims"][0], "where": "Ours"})
+    results(row)
+    found = page.in_short()
+    assert "1 hold here, 0 do not hold, and 7 cannot be told here" in found
+    assert "we set 6 aside by" in found
+    assert "lies above 0 in 2, below 0 in 1, and contains 0 in 3." in found
+
+
+def test_every_claim_of_a_paper_has_an_address_that_a_citation_names() -> None:
+    known = [
+        stored.cited(row, claim) for row in stored.load() for claim in claims_of(row)
+    ]
+    assert len(set(known)) == len(known) > 60
+    for each in known:
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)+/[a-z0-9]+(-[a-z0-9]+)*", each)
+        assert TEXT.count(f'<a id="{each}"></a>`{each}`: [') == 1
+    ids = {line[0] for line in stored.judged().rows} - {""}
+    assert ids == {
+        stored.cited(row, claim) for row in RESULTS for claim in claims_of(row)
+    }
+
+
+def claims_of(row):
+    return [each for each in row["claims"] if not each["where"].startswith("Ours")]
+
+
+def test_a_citation_names_the_days_and_the_digest_of_the_results(results) -> None:
+    first, last = (made_up(name, 0.5, True) for name in ("cmp-words", "tem-cost"))
+    for row, day in ((first, "2026-01-02"), (last, "2026-01-05")):
+        row["machine"] = {"versions": {"mondegreen": "9.8.7"}, "date": day}
+    results(first, last)
+    digest = hashlib.sha256(stored.RESULT.read_bytes()).hexdigest()
+    found = page.cite()
+    assert "of mondegreen 9.8.7, measured from 2026-01-02 to 2026-01-05" in found
+    assert f"`{digest}`" in found
+    results(first)
+    assert "measured on 2026-01-02" in page.cite()
+    assert digest not in page.cite()
 
 
 def test_a_claim_stands_with_the_numbers_of_its_paper_and_the_reason(results) -> None:
@@ -147,6 +201,7 @@ def test_a_claim_stands_with_the_numbers_of_its_paper_and_the_reason(results) ->
     found = page.papers()
     assert "### TEM: Silva Carvalho et al. 2023" in found
     ours = "0.25 | 0.1 (-0.2 to 0.4) | *cannot be told here* |"
+    assert '<a id="cmp-words/rises"></a>`cmp-words/rises`: [it rises](' in found
     assert f"(TEM, figure 1). Test: by far | 0.75: {ours} – |" in found
     assert f"figure 1) | 0.75 (recomputed by us): {ours} other vectors |" in found
     assert "it is there" not in found  # ours
@@ -171,7 +226,7 @@ def test_orders_stand_by_what_is_set_equal(results, monkeypatch) -> None:
     results(row)
     found = page.orders()
     assert f"| order | equal {axes[0]} | equal {axes[1]} |" in found
-    assert "of 2 comparisons of the papers' mechanisms 1 hold, 0 do not" in found
+    assert "of 2 comparisons of published mechanisms 1 hold, 0 do not" in found
     line = "| TEM leaves more accuracy than CMP | holds: 0.1 (0.05 to 0.15) "
     assert f"{line}| *cannot be told here*: one of the two is above all" in found
     monkeypatch.setattr(page, "AXES_OF", "nothing")
@@ -275,7 +330,8 @@ def equal_row():
 def test_the_best_mechanism_is_named_with_those_that_are_like_it() -> None:
     row = equal_row()
     said = equal.equal_sentence([row])
-    assert "In 0 of 6 comparisons" in said
+    assert "30%, 40% or 50% of the words" in said
+    assert "on news and films. In 0 of these 6 comparisons" in said
     assert "TEM or BRR (news, 30% of the words); TEM (news, 50%" in said
     assert "SynTF (news, 30% of the words, read word by word)" in said
     assert equal.equal_sentence([{**row, "axes": None}]) == said

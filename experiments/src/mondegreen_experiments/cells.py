@@ -1,4 +1,4 @@
-"""The numbers of the papers that we hold, with where each of them comes from."""
+"""The numbers of the papers that we have, and where each of them comes from."""
 
 from __future__ import annotations
 

@@ -26,12 +26,19 @@ def other_vectors(setting: Setting) -> str:
     return "" if _all_named(setting, setting.spaces) else _VECTORS
 
 
-def projected(family: str) -> Reason:
-    """Say that smaller spaces of a family are projections, unless they were named."""
+def projected(family: str = "") -> Reason:
+    """Say that smaller spaces are projections, unless all of the family were named."""
+    return unless_named(family, _PROJECTED)
+
+
+def unless_named(family: str, because: str) -> Reason:
+    """Say something of the vectors of a family, or of all, unless they were named."""
 
     def reason(setting: Setting) -> str:
-        own = {name for name in setting.spaces if name.partition("-")[0] == family}
-        return "" if _all_named(setting, own) else _PROJECTED
+        own = {
+            name for name in setting.spaces if family in ("", name.partition("-")[0])
+        }
+        return "" if _all_named(setting, own) else because
 
     return reason
 

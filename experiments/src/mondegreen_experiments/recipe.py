@@ -119,7 +119,8 @@ class Shape:
     and ``source`` says where they come from. ``untold`` says why what is measured here
     cannot decide the claim, whatever the test gives. ``apart`` says why the claim is
     not counted: it is true by definition, proved, or a matter of logic. ``note`` is
-    what its authors should know of it.
+    what its authors should know of it. ``name`` is what a citation of the claim ends
+    with, behind the name of the recipe: it stays if the words of the claim change.
     """
 
     where: str
@@ -131,6 +132,7 @@ class Shape:
     untold: Reason = ""
     apart: str = ""
     note: str = ""
+    name: str = ""
 
     def holds(self, table: Table) -> bool:
         """Whether the test is passed by these numbers alone, without intervals."""

@@ -40,7 +40,7 @@ NUMBERS: Final = {HOLDS: "agrees", FAILS: "differs"}
 
 ONE_RUN: Final = "one run has no interval"
 NO_TEST: Final = "the points that its test needs were not measured"
-NEAR: Final = "our interval holds the threshold, 0"
+NEAR: Final = "our interval contains 0"
 NEAR_NUMBER: Final = "our interval reaches over an end of the tolerance"
 SEEDS: Final = "our seeds disagree"
 
@@ -308,6 +308,7 @@ class Result:
             ],
             "claims": [
                 {
+                    "name": each.shape.name,
                     "where": each.shape.where,
                     "claim": each.shape.claim,
                     "how": each.shape.how,

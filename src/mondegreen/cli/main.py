@@ -148,8 +148,8 @@ def _helps() -> dict[str, str]:
 @click.group(cls=_Verbs, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="mondegreen")
 def cli() -> None:
-    """Replace sensitive words at random, with a proved limit on what the result reveals
-    about each word (differential privacy). Ordinary words stay.
+    """Replace sensitive words at random, with a proved limit on what each random draw
+    reveals about its word (differential privacy). Ordinary words stay.
 
     \b
     See it:   mondegreen demo

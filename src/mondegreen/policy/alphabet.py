@@ -26,7 +26,8 @@ class Alphabet:
     groups : int
         Number of groups of sensitive words, at least 1.
     hides_among : int or None
-        Words of the smallest group of words: all that may be printed for it.
+        Words of the smallest group of words: all that may be printed for it. Formats
+        of numbers and dates do not count, and can be smaller.
     near : Near, optional
         The mechanism of amounts, whose cells are the last of the groups.
 

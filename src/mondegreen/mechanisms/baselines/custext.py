@@ -83,7 +83,7 @@ class Custext(base.AbstractMechanism):
     """
 
     epsilon: float = base.epsilon_parameter(
-        "", help="claimed for all words, kept within a cluster: loss in nats"
+        "", help="loss in nats for two words of one cluster; infinite between clusters"
     )
     k: int = base.parameter(20, range="2..10000", help="words of a cluster")
 

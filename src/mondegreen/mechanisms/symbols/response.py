@@ -1,9 +1,10 @@
 r"""Randomized response over symbols: its integers, its certificate, its sampling.
 
 A symbol :math:`x` is kept, or replaced by one of the *targets*, all alike. With
-:math:`k` targets, :math:`T = 2^{62}` and
+:math:`k` targets, :math:`T = 2^{62}`,
+:math:`r = \max(1, (1 - 10^{-12}) e^\epsilon)` and
 
-.. math:: b = \min(\lceil T / (e^\epsilon + k - 1) \rceil, \lfloor T / k \rfloor),
+.. math:: b = \min(\lceil T / (r + k - 1) \rceil, \lfloor T / k \rfloor),
           \qquad
           P(z \mid x) = b / T \text{ for each target } z \ne x,
 

@@ -32,8 +32,9 @@ class Urr(ResponseMechanism):
     Parameters
     ----------
     epsilon : float in [1e-9, 1e9], nats
-        Largest loss of a sensitive word: against any other sensitive word, and, where a
-        sensitive word is printed, against any ordinary word. Words of one group lose 0.
+        Largest loss of two sensitive words, and of any two words where a sensitive word
+        is printed. Words of one group lose 0. Where an ordinary word is printed, it
+        loses infinitely much against any other word.
 
     Raises
     ------
@@ -65,7 +66,9 @@ class Urr(ResponseMechanism):
     """
 
     epsilon: float = base.epsilon_parameter(
-        "nats", help="loss in nats for a sensitive word against any other word"
+        "nats",
+        help="loss in nats for two sensitive words of different groups, and for any "
+        "two words if a sensitive word is printed",
     )
 
     name: ClassVar[str] = "urr"

@@ -200,6 +200,7 @@ RECIPE: Final = Recipe(
             printed=[(cell.at, {cell.measure: cell.value}) for cell in _AREAS],
             source="read off a figure",
             untold=_BY_HEART,
+            name="chance-below-12",
         ),
         Shape(
             _FIGURE,
@@ -207,6 +208,7 @@ RECIPE: Final = Recipe(
             _rises_late,
             how="by more than 0.055",
             untold=_BY_HEART,
+            name="brr-rises",
         ),
         Shape(
             "TEM, figure on membership",
@@ -214,6 +216,7 @@ RECIPE: Final = Recipe(
             _near_chance(math.inf, "TEM"),
             how="the area is within 0.04 of 0.5",
             untold=_BY_HEART,
+            name="tem-at-chance",
         ),
         Shape(
             "Ours",

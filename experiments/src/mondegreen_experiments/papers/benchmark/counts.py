@@ -12,7 +12,7 @@ from mondegreen_experiments.bench import Bench
 from mondegreen_experiments.cells import Cell, find_cells
 from mondegreen_experiments.measures.as_run import GUMBEL, ONE_CELL, state_of
 from mondegreen_experiments.measures.scored import counted, some_words
-from mondegreen_experiments.reasons import either, other_vectors
+from mondegreen_experiments.reasons import either, other_vectors, projected
 from mondegreen_experiments.recipe import (
     Measured,
     Point,
@@ -198,12 +198,16 @@ RECIPE: Final = Recipe(
             "more words stay at epsilon 10 than at 5 (CMP)",
             _grows,
             printed=_as_printed(_CMP),
+            untold=other_vectors,
+            name="more-stay-at-10",
         ),
         Shape(
             "Tables 6 and 7",
             "fewer words stay in more dimensions, at epsilon 5 and 10 (CMP)",
             _falls_with_dim,
             printed=_as_printed(_CMP),
+            untold=either(other_vectors, projected("glove")),
+            name="fewer-stay-in-more-dimensions",
         ),
         Shape(
             "Tables 6 and 7",
@@ -211,6 +215,7 @@ RECIPE: Final = Recipe(
             "CMP",
             _below("Mahalanobis", "CMP", 1.0),
             how="in the mean over epsilon, and nowhere more by 1 in 100",
+            name="mahalanobis-below-cmp",
         ),
         Shape(
             "Tables 6 and 7",
@@ -218,6 +223,8 @@ RECIPE: Final = Recipe(
             _switches,
             how="fewer than 1 in 100, then more than 60",
             printed=_as_printed(_TEM),
+            untold=either(other_vectors, _UNION),
+            name="tem-switches",
         ),
         Shape(
             "Ours, of tables 6 and 7",
@@ -236,6 +243,9 @@ RECIPE: Final = Recipe(
             "as many stay with truncated Gumbel noise at every epsilon",
             _constant(GUMBEL),
             how="within 3 in 100, with the scale that the released code computes",
+            untold="the mechanism as printed has no scale at these epsilons on our "
+            "vectors, and we do not know whether the tables were made with that code",
+            name="gumbel-constant",
         ),
         Shape(
             "Ours, of tables 6 and 7",

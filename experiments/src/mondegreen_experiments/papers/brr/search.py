@@ -103,7 +103,7 @@ RECIPE: Final = Recipe(
     paper="Silva Carvalho et al. 2021",
     title="Multi-index hashing in place of exhaustive search among codes",
     differs=(
-        "We hold no number of the paper on approximate search. The codes of the "
+        "We have no number of the paper on approximate search. The codes of the "
         "embedded GloVe, 33,860 words of 256 bits; among millions of words exhaustive "
         "search costs more, and this comparison may end otherwise. Both searches are "
         "those of faiss; its multi-index hashing probes again from the start when more "

@@ -138,7 +138,8 @@ RECIPE: Final = Recipe(
                 (_BUNDLED, {cell.measure: cell.value})
                 for cell in find_cells("brr", _MEASURED)
             ],
-            note=f"{_ANNOY}, as is that among codes",
+            untold=f"{_ANNOY}, as is that among codes",
+            name="time-saved",
         ),
         Shape(
             "Ours, of Tissier et al. 2019",

@@ -188,6 +188,7 @@ RECIPE: Final = Recipe(
             _rise,
             how="both rise in all, and no step falls by more than 0.04",
             note="other lists stand in for the answers of InsuranceQA",
+            name="ranks-rise",
         ),
         Shape(
             "Ours, after the text",

@@ -109,6 +109,7 @@ RECIPE: Final = Recipe(
             _rise("naive"),
             how=_HOW,
             note=_STORIES,
+            name="tests-perturbed",
         ),
         Shape(
             "Text",
@@ -117,6 +118,7 @@ RECIPE: Final = Recipe(
             _rise("train_time"),
             how=_HOW,
             note=_STORIES,
+            name="training-perturbed",
         ),
         Shape(
             "Ours",

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from mondegreen_experiments.bench import Bench, spaces_of
+from mondegreen_experiments.reasons import projected
 from mondegreen_experiments.recipe import (
     Measured,
     Point,
@@ -173,12 +174,14 @@ RECIPE: Final = Recipe(
             "N_w rises with epsilon",
             _every(_stays_rise),
             how="it rises in all, and no step falls by more than 0.02",
+            name="n-w-rises",
         ),
         Shape(
             "Figures 2 to 4",
             "S_w falls with epsilon",
             _every(_support_falls),
             how="it falls in all, and no step rises by more than 2 % of the largest",
+            name="s-w-falls",
         ),
         Shape(
             "Figures 2 to 4",
@@ -186,8 +189,10 @@ RECIPE: Final = Recipe(
             _every(_shifted),
             how="fewer dimensions keep more words in the mean over epsilon, and never "
             "fewer by more than 0.02",
+            untold=projected(),
             note="whether it is the same curve is not tested, and 200 dimensions are "
             "not measured",
+            name="dimensions-shift",
         ),
         Shape(
             "Text, choosing epsilon",
@@ -198,6 +203,7 @@ RECIPE: Final = Recipe(
             "smaller epsilon for the word that is worst off in twenty",
             apart="arithmetic: a percentile lies beyond the mean. Ours is one word in "
             "twenty, not the worst case",
+            name="worst-case-epsilon",
         ),
         Shape(
             "Ours, after looking",

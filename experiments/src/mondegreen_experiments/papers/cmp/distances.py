@@ -114,6 +114,7 @@ RECIPE: Final = Recipe(
             how="the median distances of the nearest word, of the hundredth and of "
             "any pair grow at each step",
             untold=projected("glove"),
+            name="distances-grow",
         ),
         Shape(
             "Ours",

@@ -159,12 +159,14 @@ RECIPE: Final = Recipe(
             "accuracy rises with epsilon where only training texts are perturbed",
             _rise("train"),
             how=_HOW,
+            name="training-perturbed",
         ),
         Shape(
             "Text",
             "accuracy rises with epsilon where only tests are perturbed",
             _rise("test"),
             how=_HOW,
+            name="tests-perturbed",
         ),
         Shape(
             "Ours",
@@ -178,6 +180,7 @@ RECIPE: Final = Recipe(
             "accuracy",
             _little_lost,
             how="at the largest epsilon, where most words stay",
+            name="two-classes",
         ),
         Shape(
             "Ours, after the text",

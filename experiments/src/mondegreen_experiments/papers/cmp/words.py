@@ -136,6 +136,7 @@ RECIPE: Final = Recipe(
             "words stay more often at larger epsilon",
             _rise,
             how="the share rises in all, and no step falls by more than 0.05",
+            name="words-stay",
         ),
         Shape(
             "Ours, after Table 1",
@@ -150,6 +151,7 @@ RECIPE: Final = Recipe(
             _nearer,
             how="their distance falls in all, and no step rises by more than 0.02 of "
             "the mean distance; where 20 outputs or more changed",
+            name="outputs-near",
         ),
         Shape(
             "Ours",

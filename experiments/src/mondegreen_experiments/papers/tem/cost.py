@@ -124,6 +124,7 @@ RECIPE: Final = Recipe(
             _fewer,
             how="fewer in all, and at no step more by half a word",
             apart="a definition: the threshold is 2 / epsilon times a constant",
+            name="fewer-within-threshold",
         ),
         Shape(
             "Abstract",
@@ -131,6 +132,7 @@ RECIPE: Final = Recipe(
             "threshold are replaced more often",
             _denser,
             how="the rank correlation over 50 words, the least of all epsilons",
+            name="follows-density",
         ),
         Shape("Ours", "a word that is prepared is drawn faster than by CMP", _cheaper),
     ),

@@ -115,6 +115,7 @@ RECIPE: Final = Recipe(
             _bounded,
             how="a thousandth of beta more is allowed, for our law in integers",
             apart="a theorem, which is proved",
+            name="beyond-threshold",
         ),
         Shape(
             "Ours, of the theorem",

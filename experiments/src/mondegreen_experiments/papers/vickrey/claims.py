@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from mondegreen_experiments.cells import find_cells
+from mondegreen_experiments.reasons import other_vectors, unless_named
 from mondegreen_experiments.recipe import Shape, Table, climb, curve, lead, least_step
 from mondegreen_experiments.releases import NO_NOISE
 
@@ -199,24 +200,29 @@ WORDS: Final = (
         "E_M falls with epsilon",
         _at(falls("e_m")),
         how=_FALLS,
+        name="e-m-falls",
     ),
     Shape(
         "Text, product reviews",
         "L_M falls with epsilon",
         _at(falls("l_m")),
         how=_FALLS,
+        name="l-m-falls",
     ),
     Shape(
         "Text, product reviews",
         "a larger t has the larger E_M, up to t = 0.75",
         _at(ordered(("Laplace", *TS[:3]))),
         how=_ABOVE,
+        name="larger-t-larger-e-m",
     ),
     Shape(
         "Text, product reviews",
         "at epsilon 100, t = 1 protects no better than t = 0.75: a second neighbor "
         "that is always taken discloses the first",
         _at(lambda table: last(table, "e_m", "t=0.75") - last(table, "e_m", "t=1")),
+        untold=other_vectors,
+        name="t-1-at-100",
     ),
     Shape(
         "Ours, stronger than the text",
@@ -230,24 +236,30 @@ WORDS: Final = (
         "the curves of t = 1 and t = 0.75 cross: t = 1 protects better at a smaller "
         "epsilon, and no better at epsilon 100",
         _at(_cross),
+        untold=other_vectors,
+        name="curves-cross",
     ),
     Shape(
         "Text, product reviews",
         "at the same epsilon t = 1 has the larger E_M than Laplace noise",
         _at(ordered(("Laplace", "t=1"))),
         how=_ABOVE,
+        name="t-1-above-laplace",
     ),
     Shape(
         "Text, product reviews",
         "at epsilon 100, E_M under Laplace noise is about 0",
         _at(lambda table: SLACK - last(table, "e_m", "Laplace")),
         how="less than 0.01",
+        untold=other_vectors,
+        name="laplace-at-100",
     ),
     Shape(
         "Figure 3",
         "E_M rises with k where the k-th neighbor is taken",
         _at(ordered(_NEAREST)),
         how=_ABOVE,
+        name="e-m-rises-with-k",
     ),
     Shape(
         "Figure 3",
@@ -255,19 +267,22 @@ WORDS: Final = (
         "and less",
         _at(less_and_less(_NEAREST)),
         how="at the largest epsilon",
+        name="second-adds-most",
     ),
     Shape(
         "Text, fastText",
         "vectors with smaller distances have the larger E_M at the same epsilon",
         _nearer_words,
         how=_ABOVE,
-        note="vectors of film reviews stand in for fastText",
+        untold=unless_named("w2v", "vectors of film reviews stand in for fastText"),
+        name="smaller-distances",
     ),
     Shape(
         "Abstract, product reviews",
         "up to 50 % less loss than under Laplace noise at the same E_M",
         _at(half_the_loss("e_m", "l_m")),
         how=_HALF,
+        name="half-the-loss",
     ),
     Shape(
         "Ours",
@@ -290,10 +305,12 @@ WORDS: Final = (
         "Text, product reviews",
         "at epsilon 100 a larger t has the larger loss",
         _at(_dearer),
+        untold=other_vectors,
         printed=[
             ({"law": t, "vectors": "glove-300", "epsilon": 100}, {"l_m": LOSS[t]})
             for t in TS
         ],
+        name="larger-t-larger-loss",
     ),
 )
 """Claims about words of opinion."""

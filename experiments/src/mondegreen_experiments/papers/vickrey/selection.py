@@ -201,6 +201,7 @@ RECIPE: Final = Recipe(
             apart="a matter of logic, not of measurement: it is true of the choice of "
             "t at one epsilon, and false whenever the loop doubles epsilon. The "
             "guarantee is then that of the epsilon at the end",
+            name="as-private",
         ),
         Shape(
             "Text, Algorithm 2",
@@ -209,6 +210,7 @@ RECIPE: Final = Recipe(
             how="t grows in all, and no step falls by more than 0.125; our form may "
             "return the word itself",
             printed=_PRINTED,
+            name="larger-budget",
         ),
         Shape(
             "Text, Algorithm 2",
@@ -217,6 +219,7 @@ RECIPE: Final = Recipe(
             how="both within 0.125",
             printed=_PRINTED,
             untold=_first_epsilon,
+            name="printed-choices",
         ),
         Shape(
             "Ours",

@@ -276,30 +276,35 @@ RECIPE: Final = Recipe(
             "loss falls with epsilon",
             _each(falls("loss", _SLACK)),
             how="under each law it falls in all, and no step rises by more than 0.06",
+            name="loss-falls",
         ),
         Shape(
             "Text",
             "E_M falls with epsilon",
             _each(falls("e_m")),
             how="under each law it falls in all, and no step rises by more than 0.01",
+            name="e-m-falls",
         ),
         Shape(
             "Text",
             "at the same epsilon a larger t has the larger E_M, up to 0.75",
             _each(ordered(("Laplace", *TS[:3]))),
             how="in the mean over epsilon, and nowhere the smaller one by 0.01",
+            name="larger-t-larger-e-m",
         ),
         Shape(
             "Text",
             "at the same epsilon a larger t has the larger loss, up to 0.75",
             _each(ordered(("Laplace", *TS[:3]), "loss", _SLACK)),
             how="in the mean over epsilon, and nowhere the smaller one by 0.06",
+            name="larger-t-larger-loss",
         ),
         Shape(
             "Abstract",
             "up to 50 % less loss is added than by Laplace noise at the same E_M, for "
             "some data set and model",
             each(half_the_loss("e_m", "loss"), "data", "model", some=True),
+            name="half-the-loss",
         ),
         Shape(
             "Ours, stronger than the abstract",

@@ -105,7 +105,7 @@ export class PolicyLookup {
       const behind = i && hasCapital ? flags[i - 1]! : 0;
       const owns = first && hasCapital && (flags[i]! & OWNS) > 0; // "Will's", not "will"
       // All of its line, without a sign behind it: a signature.
-      const isSigned = hasCapital && startsLine(i) && startsLine(i + 1) && (flags[i]! & BLANK) > 0;
+      const isSigned = hasCapital && code < policy.ordinary && startsLine(i) && startsLine(i + 1) && (flags[i]! & BLANK) > 0;
       const sure = owns || isSigned || (behind & SIGN) > 0;
       if (!(sure || inTitle || behind & STOP)) return code;
       const folded = this.tokenizer.folded(readEnding(word));

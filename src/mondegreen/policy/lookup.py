@@ -277,11 +277,13 @@ class PolicyLookup:
         before = before.take(places)
         starts = (before & _STARTS) > 0
         owns = starts & ((flags.take(places) & _OWNS) > 0)  # "Will's"
-        signed = _are_signed(flags, batch.begins).take(places)
-        sure = has_capital & (owns | signed | ((before & _SIGN) > 0))
-        likely = in_title | has_capital & ((before & _STOP) > 0)
         first = places[starts | in_title]
         codes[first] = found.take(first) >> 32
+        # What hides anyway stays in its group: IV among the Roman numerals.
+        shows = codes.take(places) < len(self.policy.ordinary)
+        signed = shows & _are_signed(flags, batch.begins).take(places)
+        sure = has_capital & (owns | signed | ((before & _SIGN) > 0))
+        likely = in_title | has_capital & ((before & _STOP) > 0)
         is_name = (likely | sure) & ((low.take(places) & _NAMED) > 0)
         self._recode_names(words, codes, places[is_name], sure[is_name])
         if (cases == _CAPITALS).any():

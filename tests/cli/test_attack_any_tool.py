@@ -215,9 +215,9 @@ def test_a_new_user_sees_the_reader_and_the_riskiest_row_first(files):
 
 @pytest.mark.parametrize("nested", [False, True])
 def test_names_that_are_ordinary_words_count_by_a_column_of_names(folder, nested):
-    """Signatures such as Will stay, and no list tells them from other words."""
+    """Will stays as the first word of a line, and no list tells it from other words."""
     names = ["Will Ortega", "Art Miller", "Hope Banks"]
-    texts = [f"Thanks for the help.\nRegards,\n{name.split()[0]}" for name in names]
+    texts = [f"Thanks for the help.\n{name.split()[0]} from support" for name in names]
     write_lines(Path("theirs.jsonl"), [{"text": text} for text in texts])
     beside = [{"extra": {"agent": n}} if nested else {"name": n} for n in names]
     rows = [{"text": t} | more for t, more in zip(texts, beside, strict=True)]

@@ -34,11 +34,11 @@ def test_a_word_is_a_name_where_its_row_states_it(text, name, places):
 
 
 def test_names_without_a_list_become_units():
-    text = "Thanks for the help.\nRegards,\nWill"
+    text = "Thanks for the help.\nWill from support"
     assert kinds(text) == []
     assert kinds(text, "Will Hope") == [(KNOWN_NAME, "will")]
     # A name on a list keeps its class, and counts once.
-    text = "I met Ann Smith.\nWill"
+    text = "I met Ann Smith.\nWill from here"
     listed = kinds(text)
     assert ("first_name", "ann") in listed
     assert kinds(text, "Will Smith", "Ann") == [*listed, (KNOWN_NAME, "will")]

@@ -49,7 +49,7 @@ a surname is above the first, and public text writes it so fewer times than the 
 ORDINARY_FIRST = frozenset(
     "will may can new fall spring does hope page case price close begin love head power "
     "law major art self six seven day best good long little small early read low key "
-    "short strong grant bill cook cross great".split()
+    "short strong grant bill cook cross great general".split()
 )
 """Ordinary words as first words of sentences, though they are names inside of them."""
 
@@ -159,7 +159,7 @@ CODE = 2
 UPPER = {
     "place n": "us uk eu".split(),
     "organization s": ["un"],
-    "health s": ["aids"],
+    "health s": ["aids", "ms"],
 }
 """Ordinary words that mean something else where all their letters are capitals."""
 
@@ -489,6 +489,13 @@ class Material:
         is_frequent = word in self.frequent_surnames and word not in CLOSED_CLASSES
         return is_frequent and inside <= RARE_CAPITAL
 
+    def is_name_first(self, word: str, name: str) -> bool:
+        """Whether a word that is a name inside sentences is one as their first word."""
+        small, inside, first, _ = self.counts.get(word, (0, 0, 0, 0))
+        is_rare = name in ("first_name", "surname") and first < FEW
+        is_name = inside >= START * max(1, small + inside) or is_rare
+        return is_name and word not in ORDINARY_FIRST
+
     def is_inflection(self, word: str) -> bool:
         """Whether a word that nobody read is an inflection of an ordinary word.
 
@@ -612,14 +619,10 @@ class Sections:
     def add_ordinary(self, word: str, name: str, material: Material) -> None:
         """Add an ordinary word, and the class that it has with a capital."""
         self.ordinary.append(word)
-        small, inside, first, _ = material.counts.get(word, (0, 0, 0, 0))
-        total = max(1, small + inside)
         is_closed = word in CLOSED_CLASSES
         if name and not (name == "place" and len(word) <= CODE):
             self.capitals[material.name_kind(word, name)].append(word)
-            is_rare = name in ("first_name", "surname") and first < FEW
-            is_name = inside >= START * total or is_rare
-            if is_name and not is_closed and word not in ORDINARY_FIRST:
+            if material.is_name_first(word, name) and not is_closed:
                 self.starts.append(word)
             return
         # "US" is a country, and others are codes of states.
@@ -641,9 +644,8 @@ class Sections:
             is_own = kind[0] in ("origin", "belief", "politics", "time")
             if name and not (is_own and has_capital):
                 self.capitals[name, "s"].append(word)  # "Willow", "Baker", "Pope"
-                small, inside, *_ = material.counts.get(word, (0, 0))
-                if inside > small:
-                    self.starts.append(word)  # "Baker" is a name before it is a job
+                if material.is_name_first(word, name):
+                    self.starts.append(word)  # of use where a policy shows its class
             elif is_own or material.is_cased(word):
                 self.cased.append(word)  # of use where a policy shows its class
 

@@ -67,3 +67,8 @@ def test_the_guarantee_says_that_lines_in_capitals_are_disclosed():
     made = mg.Privatizer(mg.mechanism("urr", epsilon=12.0), policy="sensitive")
     names = [line.partition(":")[0] for line in made.guarantee.disclosed]
     assert "lines in capitals" in names
+
+
+@pytest.mark.parametrize("state", ["OH", "PA", "CO", "CA", "ST"])
+def test_codes_of_states_hide_in_lines_in_capitals(state, lookup):
+    assert hidden(lookup, f"{LOUD} AND {state} SO") == [state]

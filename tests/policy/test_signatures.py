@@ -38,3 +38,12 @@ def test_elsewhere_it_stays_as_the_first_word_of_a_sentence(text, lookup):
 
 def test_the_text_beside_it_does_not_matter(lookup):
     assert hidden(lookup, "Will it", "Will", "", "Hope so", "Art") == ["Will", "Art"]
+
+
+@pytest.mark.parametrize("name", ["Iris", "Jade", "Violet", "Rob"])
+@pytest.mark.parametrize("text", ["{} has cancer", "{} Miller", "well.\n{} said so"])
+def test_names_whose_class_a_policy_shows_hide_first_and_in_capitals(name, text):
+    lookup = PolicyLookup(load_policy("names"))
+    assert hidden(lookup, text.format(name))[0] == name
+    assert hidden(lookup, f"we call {name.upper()} now") == [name.upper()]
+    assert hidden(lookup, f"we call {name.lower()} now") == []

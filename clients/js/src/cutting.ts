@@ -23,10 +23,11 @@ const either = (isDashed: boolean): string =>
     .map(([pattern]) => pattern)
     .join("|");
 // Not a part of a longer run of numbers and signs, such as those of addresses and versions.
+// Behind a full stop or a colon, all words are alike.
 const DATES = new RegExp(
   "(?<![0-9A-Za-z@_/:.\\\\#%&+~])" +
     `(?:(?<!-)(?:${either(true)})(?!-)|(?:${either(false)}))` +
-    "(?![0-9A-Za-z@_/\\\\]|[.:][0-9A-Za-z])",
+    "(?![0-9A-Za-z@_/\\\\]|[.:](?![ \\t\\n\\r\u00a0\")\\]}>”»]|$))",
   "g",
 );
 
@@ -62,15 +63,26 @@ function openReferences(parts: readonly string[], tokenizer: Tokenizer): string[
     }
     opened[opened.length - 1] = gap;
     const next = parts.slice(i + 2, i + 4);
-    if (opened.length > 1 && next.length && takeEnding(opened, next[0]!, next[1]!, isLong)) i += 2;
+    const isLast = i + 4 >= parts.length;
+    if (opened.length > 1 && next.length && takeEnding(opened, next[0]!, next[1]!, isLast, isLong)) i += 2;
   }
   return opened;
 }
 
 /** Take the ending behind an apostrophe: 's to the structure, others as a word. */
-function takeEnding(opened: string[], word: string, behind: string, isLong: (gap: string) => boolean): boolean {
+function takeEnding(
+  opened: string[],
+  word: string,
+  behind: string,
+  isLast: boolean,
+  isLong: (gap: string) => boolean,
+): boolean {
   const [before, gap] = opened.slice(-2) as [string, string];
-  if (!ENDING.test(word) || !OWNS.test(readReferences(gap))) return false;
+  const read = readReferences(gap);
+  if (!ENDING.test(word) || !OWNS.test(read)) return false;
+  // Behind a blank, the apostrophe may open a quotation, and a letter be an initial.
+  const isBlank = behind ? /^[ \t\n\r\u00a0]/.test(behind) : isLast;
+  if (read.startsWith(" ") && !(/^[a-z]+$/.test(word) && isBlank)) return false;
   if (S.test(word)) {
     if (isLong(gap + word + behind)) return false;
     opened[opened.length - 1] = gap + word + behind;
@@ -86,7 +98,10 @@ function takeEnding(opened: string[], word: string, behind: string, isLong: (gap
 function isReference(before: string, word: string, behind: string): boolean {
   const isHex = /^[xX]/.test(word);
   const isKnown = REFERENCES.has(isHex ? word.toLowerCase() : word) && behind.startsWith(";");
-  return isKnown && before.endsWith("#") === (isHex || /[0-9]$/.test(word));
+  const isNumbered = isHex || /[0-9]$/.test(word);
+  // News has many of these two without &. A number of another #NN; is private.
+  if (isNumbered && !before.endsWith(/^3[69]$/.test(word) ? "#" : "&#")) return false;
+  return isKnown && before.endsWith("#") === isNumbered;
 }
 
 /** Make one word of each date and time of a text that was cut. */

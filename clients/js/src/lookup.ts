@@ -18,6 +18,8 @@ const [TITLE, TITLE_WORDS] = [0.9, 4] as const;
 const [SMALL, CAPITAL, CAPITALS] = [1, 2, 3] as const;
 /** They begin sentences so often that no capital makes them names there. */
 const FIRST_WORDS = new Set("will may can new fall spring does good best".split(" "));
+/** Abbreviations that are words in lines in capitals, since they are so frequent there. */
+const LOUD = new Set("us or me in".split(" "));
 /** Behind one of these a sentence begins, whatever else is there. */
 const BEGIN = /[!?！？؟\n\r]/;
 /** The only words with marks that may be ordinary, and only in small letters. */
@@ -109,7 +111,7 @@ export class PolicyLookup {
       const folded = this.tokenizer.folded(readEnding(word));
       if (isLoud[i] && cases[i] === CAPITALS && !sure) {
         // An abbreviation such as US is a word here, as all others are.
-        const small = policy.upper.has(folded) && !policy.nameOf(folded) ? policy.symbols.get(folded)! : Infinity;
+        const small = LOUD.has(folded) && policy.upper.has(folded) ? policy.symbols.get(folded)! : Infinity;
         if (small < policy.ordinary) return small;
       }
       return sure || !FIRST_WORDS.has(folded) ? this.likelyName(word, folded, code) : code;

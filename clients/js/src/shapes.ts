@@ -95,6 +95,11 @@ function* listWritten(): Iterable<readonly [string, Shape]> {
     const s = escaped(sign);
     const example = `date ${["2024", "05", "12"].join(sign)}`;
     yield [`[0-9]{4}${s}[0-9]{2}${s}[0-9]{2}`, written(example, sign, YEAR, two(1, 12), two(1, 28))];
+    const short: Part = [SHORT.length, (i) => SHORT[i]!.join(sign)];
+    yield [
+      `[0-9]{4}${s}[0-9]{1,2}${s}[0-9]{1,2}`,
+      written(`date ${["2024", "5", "12"].join(sign)}`, sign, YEAR, short),
+    ];
   }
   for (const [forms, size, ...days] of [[PADDED, "2", "05", "12"], [SHORT, "1,2", "5", "12"]] as const) {
     for (const sign of "-/.") {

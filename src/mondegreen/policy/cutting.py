@@ -16,7 +16,7 @@ CUT_DISCLOSED: Final = REFERENCES_DISCLOSED + DATES_DISCLOSED
 """What the cut of a policy passes besides the structure of the tokenizer."""
 
 # A search for a first digit passes over most of a text at once.
-_MAY_HAVE_DATE: Final = re.compile("[0-9](?::[0-9]{2}|[-/.][0-9]{1,2}[-/.][0-9]{2})")
+_MAY_HAVE_DATE: Final = re.compile("[0-9](?::[0-9]{2}|[-/.][0-9]{1,2}[-/.][0-9])")
 
 
 def cut_texts(texts: Sequence[str | None], numbers: Numbers = "hide") -> TokenizedBatch:

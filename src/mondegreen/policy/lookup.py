@@ -68,11 +68,11 @@ capitals if this share of them has no small letter."""
 _FIRST_WORDS: Final = frozenset("will may can new fall spring does good best".split())
 """They begin sentences so often that no capital makes them names there."""
 
-_SMALL, _CAPITAL, _CAPITALS = (
-    1,
-    2,
-    3,
-)  # how a word is written, beside its symbols in a memo
+_LOUD: Final = frozenset("us or me in".split())
+"""Abbreviations that are words in lines in capitals: they are frequent there."""
+
+# How a word is written, beside its symbols in a memo.
+_SMALL, _CAPITAL, _CAPITALS = 1, 2, 3
 _CASES, _NAMED, _BITS = 3, 4, 3  # and whether the lists have it as a name
 
 
@@ -306,10 +306,10 @@ class PolicyLookup:
     def _recode_abbreviations(
         self, words: list[str], codes: Ids, places: NDArray[np.intp]
     ) -> None:
-        """Look abbreviations such as US up as small words, in lines in capitals."""
+        """Look US and a few others up as small words, in lines in capitals."""
         for place in places.tolist():
             folded = _fold(words[place])
-            if folded in self.policy.upper and folded not in self.policy.names:
+            if folded in _LOUD and folded in self.policy.upper:
                 known = self.policy.symbols[folded]
                 if known < len(self.policy.ordinary):
                     codes[place] = known

@@ -35,6 +35,7 @@ import numpy as np
 
 from mondegreen.arrays import Ids, Weights
 from mondegreen.errors import InvalidParameterError
+from mondegreen.policy.references import read_references
 from mondegreen.policy.shapes import Shape, number_shape
 from mondegreen.sampling.integers import TOTAL, draw_uniform, log_above
 from mondegreen.text.tokenizer import TokenizedBatch
@@ -412,8 +413,8 @@ def _amounts(parts: list[str]) -> Iterator[int]:
     for i in range(1, len(parts), 2):
         if parts[i][:1].isdigit() and _is_amount(parts[i]):
             # A text begins and ends as a line does.
-            before = "\n" * (i == 1) + parts[i - 1]
-            behind = parts[i + 1] + "\n" * (i + 2 == len(parts))
+            before = "\n" * (i == 1) + read_references(parts[i - 1])
+            behind = read_references(parts[i + 1]) + "\n" * (i + 2 == len(parts))
             if _BEFORE.search(before) and _AFTER.match(behind):
                 yield i
 
@@ -427,7 +428,7 @@ def _may_pass(parts: list[str], i: int) -> bool:
     near = ((i - 2, before), (i + 2, parts[i + 1]))
     return not any(
         0 < k < len(parts)
-        and _BESIDE.fullmatch(gap)
+        and _BESIDE.fullmatch(read_references(gap))
         and (parts[k][0].isdigit() or parts[k][-1].isdigit())
         for k, gap in near
     )

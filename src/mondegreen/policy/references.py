@@ -6,7 +6,7 @@ import math
 import re
 from typing import Final
 
-from mondegreen.text.structure import GAP, KINDS, is_long
+from mondegreen.text.structure import BLANKS, GAP, KINDS, is_long
 from mondegreen.text.tokenizer import CLITICS
 
 _SIGNS: Final = "\"$&'<>\xa0–—‘’“”…"
@@ -21,6 +21,10 @@ REFERENCES: Final = {
 """The character that each reference stands for: all that pass, by their names and
 numbers."""
 
+_BARE: Final = frozenset(("36", "39"))
+"""Numbers that are references without &, too: news has so many. A number of another
+#NN; is private."""
+
 _SPELLINGS: Final = sum(
     2 ** (1 + sum(map(str.isalpha, name)) * (name[0] == "x")) for name in REFERENCES
 )
@@ -28,9 +32,9 @@ _SPELLINGS: Final = sum(
 
 REFERENCES_DISCLOSED: Final = (
     f"character references: which of {len(REFERENCES)} of HTML stand between words, "
-    "such as &amp; and &#39;, with or without &. Each counts as one character of "
-    f"punctuation, and adds at most {GAP * math.log2(1 + _SPELLINGS / KINDS):.1f} bits "
-    "to what stands between two words",
+    "such as &amp; and &#39;; names, 36 and 39 also without &. Each counts as one "
+    "character of punctuation, and adds at most "
+    f"{GAP * math.log2(1 + _SPELLINGS / KINDS):.1f} bits to what stands between two words",
 )
 
 _ANY: Final = "|".join(sorted(REFERENCES, key=len, reverse=True))
@@ -98,7 +102,10 @@ def _take_ending(opened: list[str], parts: list[str], i: int) -> int:
     Returns the place of the next word in ``parts``.
     """
     before, gap, (word, behind) = opened[-2], opened[-1], parts[i : i + 2]
-    if not _OWNS.fullmatch(read_references(gap)):
+    read = read_references(gap)
+    # Behind a blank, the apostrophe may open a quotation, and a letter be an initial.
+    is_apart = read[:1] == " " and not (word.islower() and _is_blank(behind, parts, i))
+    if is_apart or not _OWNS.fullmatch(read):
         return i
     if word in _S:
         if _is_too_long(gap + word + behind):
@@ -119,7 +126,14 @@ def _is_reference(before: str, word: str, behind: str) -> bool:
     name = word.lower() if is_hex else word
     is_numbered = is_hex or word[-1:].isdigit()
     is_known = name in REFERENCES and behind.startswith(";")
+    if is_numbered and not before.endswith("&#" if name not in _BARE else "#"):
+        return False
     return is_known and before.endswith("#") == is_numbered
+
+
+def _is_blank(behind: str, parts: list[str], i: int) -> bool:
+    """Whether a word ends at a blank, or at the end of its text."""
+    return behind[:1] in BLANKS if behind else i + 2 == len(parts)
 
 
 def _is_too_long(gap: str) -> bool:

@@ -130,6 +130,15 @@ def _list_written() -> Iterator[tuple[str, Shape]]:
             f"[0-9]{{4}}{s}[0-9]{{2}}{s}[0-9]{{2}}",
             _written(f"date {sign.join(('2024', '05', '12'))}", sign, *day),
         )
+        yield (
+            f"[0-9]{{4}}{s}[0-9]{{1,2}}{s}[0-9]{{1,2}}",
+            _written(
+                f"date {sign.join(('2024', '5', '12'))}",
+                sign,
+                _YEAR_PART,
+                _days(_SHORT, sign),
+            ),
+        )
     for forms, digits, days in (
         (_PADDED, "[0-9]{{2}}{0}[0-9]{{2}}", ("05", "12")),
         (_SHORT, "[0-9]{{1,2}}{0}[0-9]{{1,2}}", ("5", "12")),

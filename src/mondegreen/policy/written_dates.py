@@ -20,11 +20,12 @@ _DASHED: Final = "|".join(p for p, name in WRITTEN_DATES if "-" in name)
 _OTHERS: Final = "|".join(p for p, name in WRITTEN_DATES if "-" not in name)
 
 # Not a part of a longer run of numbers and signs, such as those of addresses and
-# versions. A hyphen may stand between two times.
+# versions. A hyphen may stand between two times. Behind a full stop or a colon, the
+# first letter of the next word decides nothing.
 _FOUND: Final = re.compile(
     r"(?<![0-9A-Za-z@_/:.\\#%&+~])"
     rf"(?:(?<!-)(?:{_DASHED})(?!-)|(?:{_OTHERS}))"
-    r"(?![0-9A-Za-z@_/\\]|[.:][0-9A-Za-z])"
+    r"(?![0-9A-Za-z@_/\\]|[.:](?![ \t\n\r\xa0\")\]}>”»]|\Z))"
 )
 
 

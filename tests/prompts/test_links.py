@@ -146,7 +146,7 @@ def test_a_host_cut_anywhere_gets_no_original(host, conversation):
 def test_what_is_made_of_links_is_restored_the_same_wherever_it_is_cut():
     rng = np.random.default_rng(7)
     with mg.conversation() as c:
-        sent = c.hide("Okonkwo of 4711-0815-22 paid $48,213.57 on 12/03/1985 in Malacca")
+        sent = c.hide("Okonkwo of 4711-0815-22 paid $48,213.57 on 12/03/1985 in Oslo")
         answers = list(vectors.links(sent, rng, 300))
         wanted = [c.restore(answer) for answer in answers]
         assert sum(map(operator.ne, answers, wanted)) > 50

@@ -150,6 +150,10 @@ class Restorer:
             return _WAIT
         if unit.missing and (step := self._match_missing(unit, text[end:])):
             return 0 if step != _WAIT else _WAIT
+        return self._match_number(unit, text, end)
+
+    def _match_number(self, unit: Unit, text: str, end: int) -> int:
+        """Whether a number is no part of a longer one, of a link or of a host."""
         if not self._is_apart(unit, text, end) or self._is_in_link():
             return 0
         joined = self._is_joined(text, end + len(unit.after))

@@ -63,6 +63,44 @@ it](../how-to/run-a-service.md)). Request and response bodies are JSON, in UTF-8
 | 503 | the service is busy, or the request took too long |
 
 Every error is `{"error": "..."}`. It repeats nothing of the request.
+
+## The proxy { #the-proxy }
+
+The other sections are about `mondegreen serve`. `mondegreen proxy` has these paths:
+
+| path | |
+|---|---|
+| `POST /v1/chat/completions`, `/v1/completions` | sent in private form |
+| `POST /v1/embeddings`, `/v1/responses` | sent in private form |
+| `GET /v1/models` | sent as it is |
+| `POST /v1/vector_stores/{store}/search` | with `--vector-store`: the same |
+| `DELETE /v1/conversations/{token}` | with `--restore`: forgets a conversation |
+| `GET /guarantee` | what is promised, and its digest |
+| `GET /healthz` | the process is alive |
+| `GET /readyz` | a word can be privatized; this does not test the upstream |
+| `GET /metrics` | counts for Prometheus |
+| `GET /ui` | the page, with `--restore`, for this machine only |
+
+| status | |
+|---|---|
+| 200, 204 | done; 204 after `DELETE` |
+| 400 | a field or query string is not allowed; no JSON object; a dry run |
+| 403 | `/ui` from elsewhere |
+| 404 | unknown path, conversation (`unknown_conversation`) or vector store |
+| 405 | wrong method |
+| 408 | the body did not arrive in time |
+| 413 | too many bytes, texts or words |
+| 415 | the body is compressed, or not `application/json` |
+| 421 | the header `Host` is not allowed (`--allowed-host`) |
+| 429 | too many requests from this address |
+| 500 | a detector failed, or a bug |
+| 502 | the upstream cannot be reached, redirects, breaks off, or answers no JSON |
+| 503 | the proxy is busy; privatizing took too long; a file cannot be written |
+| 504 | the upstream took too long (`--timeout`, `--answer-timeout`) |
+| any other from 400 | the status of the upstream |
+
+An error is `{"error": {"message": "mondegreen: ...", "type": ..., "param": ...,
+"code": ...}}`. The proxy forwards the type and code of an upstream error.
 """
 
 

@@ -155,3 +155,24 @@ def test_what_hide_gives_out_comes_back_and_survives_a_file():
             again = mg.Conversation.from_bytes(c.to_bytes(KEY), KEY)
             assert again.restore(said) == shown
     assert seen > 10
+
+
+@pytest.mark.parametrize(
+    ("original", "shown"), [("Monday", "Mondays"), ("MONDAY", "Mondays")]
+)
+def test_weekdays_come_back_in_the_plural(original, shown):
+    c = opened({original: "Friday"})
+    for answer, wanted in (
+        ("On Fridays and FRIDAYS.", f"On {shown} and {shown.upper()}."),
+        ("Fridays: free", f"{shown}: free"),
+        ("fridays", "fridays"),
+        ("https://x.example/Fridays", "https://x.example/Fridays"),
+    ):
+        assert c.restore(answer) == wanted
+        assert "".join(c.restore_stream(answer)) == wanted
+
+
+def test_no_other_word_comes_back_in_the_plural_of_a_weekday():
+    for pairs in ({"summer": "Friday"}, {"March": "Friday"}, {"Monday": "March"}):
+        answer = "On Fridays in Marchs."
+        assert opened(pairs).restore(answer) == answer

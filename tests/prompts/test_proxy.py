@@ -7,6 +7,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -316,6 +317,24 @@ def test_a_model_that_is_silent_is_an_error(guard, model):
             status, _, _ = raw(address, body, "/v1/embeddings")
         model.release.set()
     assert status == 504
+
+
+@pytest.mark.parametrize("mode", ["flood", "endless", "slow"])
+def test_an_answer_that_is_never_whole_is_cut_off(guard, model, mode):
+    model.mode = mode
+    with running(model.app) as slow:
+        upstream = Upstream(slow, answer_seconds=0.3)
+        with running(create_proxy(ProxySettings(guard, upstream))) as address:
+            body = json.dumps(rich["embeddings"]).encode()
+            started = time.monotonic()
+            try:
+                status, _, found = raw(address, body, "/v1/embeddings")
+            except http.client.IncompleteRead:
+                status, found = 0, b""
+            assert time.monotonic() - started < 20
+        model.release.set()
+    assert status == {"flood": 0, "endless": 200, "slow": 504}[mode]
+    assert (b"--answer-timeout" in found) is (mode != "flood")
 
 
 def test_an_answer_that_is_cut_off_ends_with_an_error(client, model):

@@ -397,8 +397,9 @@ def test_an_upstream_that_drips_for_ever_is_cut_off(proxy, model):
     attacked = proxy(seconds=1, upstream_options={"answer_seconds": 1.0})
     status, _, found = attacked.ask()
     assert (status, b"still here" in found) == (200, True)
+    assert b"--answer-timeout" in found
     assert model.gone.wait(WAIT)
-    assert attacked.refusals() == {"slow": 1}
+    assert attacked.refusals() == {"upstream": 1}
 
 
 # Requests of web pages

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from itertools import pairwise
 
 import pytest
@@ -466,7 +467,8 @@ CHAT = "/v1/chat/completions"
 def through(upstream, *requests, guard=None, where=WHERE, limits=LIMITS):
     """Send chat requests through a proxy before an upstream that is a function.
 
-    A request is its body, and what finds its token in the answers before it.
+    A request is its body, and what finds its token in the answers before it; or a
+    function that asks a client for something else.
     """
     client = httpx.AsyncClient(transport=httpx.MockTransport(upstream))
     guard = ConversationGuard() if guard is None else guard
@@ -479,7 +481,11 @@ def through(upstream, *requests, guard=None, where=WHERE, limits=LIMITS):
         base = "http://127.0.0.1"
         found = []
         async with httpx.AsyncClient(transport=transport, base_url=base) as client:
-            for body, token in requests:
+            for request in requests:
+                if callable(request):
+                    found.append(await request(client))
+                    continue
+                body, token = request
                 headers = {HEADER: token(found)} if token else {}
                 found.append(await client.post(CHAT, json=body, headers=headers))
         return found
@@ -560,16 +566,125 @@ def test_requests_that_are_refused_name_their_conversation_too():
     assert HEADER not in unknown.headers
 
 
-def test_a_request_that_takes_too_long_names_its_conversation():
-    async def slow(request):
-        await asyncio.sleep(30)
+class Dripping:
+    """An upstream that sends a part every 20 ms, and never ends.
 
-    where = Upstream("https://x/v1", answer_seconds=0.2)
-    limits = Limits(words=1000, seconds=1)
+    ``kind`` is the content type, ``parts`` what it sends again and again.
+    """
+
+    def __init__(self, kind="application/json", parts=b" "):
+        self.kind, self.parts, self.is_closed = kind, parts, False
+
+    async def __call__(self, request):
+        if self.parts is None:
+            await asyncio.sleep(30)
+        headers = {"content-type": self.kind}
+        return httpx.Response(200, headers=headers, content=self._drip())
+
+    async def _drip(self):
+        try:
+            while True:
+                await asyncio.sleep(0.02)
+                yield self.parts
+        finally:
+            self.is_closed = True
+
+
+EVENT = b'data: {"choices": [{"index": 0, "delta": {"content": "An answer. "}}]}\n\n'
+GUARDS = (
+    ConversationGuard(),
+    PromptGuard(mg.Privatizer(mg.mechanism("urr", epsilon=9.0))),
+)
+
+
+def too_slow(upstream, guard, *, is_stream=False):
+    """Send a request whose answer may take 0.2 seconds."""
+    where = Upstream("https://x/v1", seconds=20, answer_seconds=0.2)
+    body = {"messages": [user(SAID)], "stream": is_stream}
+    started = time.monotonic()
+    (found,) = through(upstream, (body, None), guard=guard, where=where)
+    assert time.monotonic() - started < 10
+    return found
+
+
+@pytest.mark.parametrize(
+    ("guard", "parts"), [(GUARDS[0], None), (GUARDS[0], b" "), (GUARDS[1], None)]
+)
+def test_an_answer_that_takes_too_long_before_its_first_byte_is_504(guard, parts):
+    restores = isinstance(guard, ConversationGuard)
+    upstream = Dripping(parts=parts)
+    found = too_slow(upstream, guard)
+    assert found.status_code == 504
+    assert "--answer-timeout" in found.json()["error"]["message"]
+    assert len(found.headers.get(HEADER, "")) == 32 * restores
+    assert upstream.is_closed == bool(parts)
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_stream_that_takes_too_long_ends_with_an_error(guard):
+    upstream = Dripping("text/event-stream", EVENT)
+    found = too_slow(upstream, guard, is_stream=True)
+    assert found.status_code == 200
+    events = [x[6:] for x in found.text.split("\n\n") if x.startswith("data: ")]
+    assert "An answer." in events[0]
+    assert "--answer-timeout" in json.loads(events[-1])["error"]["message"]
+    assert upstream.is_closed
+
+
+def test_an_answer_in_time_is_whole():
+    where = Upstream("https://x/v1", answer_seconds=20)
     body = {"messages": [user(SAID)]}
-    (found,) = through(slow, (body, None), where=where, limits=limits)
-    assert found.status_code == 503
-    assert len(found.headers[HEADER]) == 32
+    upstream = Failing("status")
+    upstream.bodies.append({})
+    (found,) = through(upstream, (body, None), where=where)
+    assert found.status_code == 200
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_texts_and_words_are_counted_and_no_single_text(guard):
+    upstream = Failing("status")
+    upstream.bodies.append({})
+    short = {"messages": [user(SAID), user("the end")]}
+    long = {"messages": [user("the end " * 700)]}
+    assert counts(guard, short) == {"texts": 2, "words": 0}
+    assert counts(guard, long) == {"texts": 1, "words": 1000}
+    assert counts(guard, long, long) == {"texts": 2, "words": 2000}
+
+
+def counts(guard, *bodies):
+    """Send requests, and read how many texts and words were counted."""
+    upstream = Failing("status")
+    upstream.bodies.append({})
+    read = lambda client: client.get("/metrics")  # noqa: E731
+    *_, found = through(upstream, *((b, None) for b in bodies), read, guard=guard)
+    lines = dict(
+        line.rsplit(" ", 1) for line in found.text.splitlines() if line[0] != "#"
+    )
+    return {
+        each: int(float(lines[f"mondegreen_{each}_total"]))
+        for each in ("texts", "words")
+    }
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_proxy_is_ready_if_it_can_privatize_and_counts_nothing(guard):
+    ready = lambda client: client.get("/readyz")  # noqa: E731
+    read = lambda client: client.get("/metrics")  # noqa: E731
+    found, after = through(Failing("status"), ready, read, guard=guard)
+    assert (found.status_code, found.json()) == (200, {"status": "ready"})
+    assert "mondegreen_texts_total 0.0" in after.text
+
+
+def failing_detector(texts):
+    raise RuntimeError("Okonkwo")
+
+
+def test_a_proxy_whose_detector_fails_is_not_ready():
+    guard = ConversationGuard(detector=(failing_detector, "failing"))
+    ready = lambda client: client.get("/readyz")  # noqa: E731
+    (found,) = through(Failing("status"), ready, guard=guard)
+    assert found.status_code == 500
+    assert "Okonkwo" not in found.text
 
 
 def test_errors_of_a_proxy_without_conversations_name_none():

@@ -9,6 +9,7 @@ export interface Translation {
 }
 
 const { en: ENGLISH = [], ...OTHERS } = NAMES;
+const WEEKDAYS = 7; // they come first
 const toUpper = (name: string): string => name.toUpperCase();
 const capitalize = (name: string): string => toUpper(name[0]!) + name.slice(1);
 /** As inside a sentence, as at its beginning, and in capitals. */
@@ -21,7 +22,8 @@ export function translations(sent: string, original: string): Translation[] {
   const mine = ENGLISH.findIndex((name) => name === original || toUpper(name) === original); // "march" may be no month
   const pairs = Object.values(OTHERS)
     .filter((names) => names[theirs]!.toLowerCase() !== sent.toLowerCase())
-    .map((names) => [names[theirs]!, names[mine]] as const);
+    .map((names): [string, string | undefined] => [names[theirs]!, names[mine]]);
+  if (theirs < WEEKDAYS && mine >= 0 && mine < WEEKDAYS) pairs.push([`${sent}s`, `${ENGLISH[mine]!}s`]);
   const meant = new Map<string, Set<string>>();
   const plain = new Set(pairs.map(([name]) => name));
   const capitalized = new Set(pairs.map(([name]) => capitalize(name)).filter((name) => !plain.has(name)));

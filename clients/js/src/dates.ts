@@ -10,7 +10,7 @@ export type Missing = "" | "year" | "day";
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const DATE = /^(?:([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})|([0-9]{1,2})\/([0-9]{1,2}))$/;
-const YEAR_FIRST = /^([0-9]{4})([/.-])([0-9]{2})\2([0-9]{2})$/;
+const YEAR_FIRST = /^([0-9]{4})([/.-])([0-9]{1,2})\2([0-9]{1,2})$/;
 const WITHOUT_YEAR = ["{M} {d}", "{d} {M}", "{M} {n}", "{n} of {M}", "{n} {M}"];
 const WITH_YEAR = [
   "{M} {d}, {y}", "{M} {d} {y}", "{d} {M} {y}", "{d} {M}, {y}", "{M} {n}, {y}", "{n} of {M} {y}",
@@ -42,6 +42,8 @@ export function notations(sent: string, original: string): Notation[] {
       found.set(text, isSame ? each : { ...other, original });
     }
   }
+  const year = theirs[2]; // an answer may name it alone
+  if (year) found.set(year, { sent: year, original: mine[2], missing: "" });
   return [...found.values()].filter((each) => each.sent !== sent);
 }
 

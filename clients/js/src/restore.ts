@@ -2,7 +2,7 @@ import { LinkScanner } from "./links.js";
 import type { Policy } from "./policy.js";
 import type { Surrogates } from "./surrogates.js";
 import type { Tokenizer } from "./text.js";
-import { NEAR, type Unit, type Units, WORD } from "./units.js";
+import { JOINED, LABEL, NEAR, type Unit, type Units, WORD } from "./units.js";
 
 const WAIT = -1;
 const BEHIND = 2 * NEAR;
@@ -12,6 +12,7 @@ const EVERY = new RegExp(WORD.source, "gu");
 const NAMES = ["first_name", "surname", "place", "organization", "other_name", "origin"];
 const BEGINNING = /(?:^|[.!?:\n¡¿«"“(*#>-])[ ]*$/;
 const ALNUM = /^[\p{L}\p{N}]/u;
+const MAY_JOIN = new RegExp(`${LABEL}\\.?$`, "uy");
 
 /** Restores one answer. What comes of two pieces is what comes of the whole. */
 export class Restorer {
@@ -106,7 +107,9 @@ export class Restorer {
       const found = this.matchMissing(unit, text.slice(end));
       if (found) return found === WAIT ? WAIT : 0;
     }
-    return this.isApart(unit, text, end) && !this.links.isInside ? unit.sent.length : 0;
+    if (!this.isApart(unit, text, end) || this.links.isInside) return 0;
+    const joined = this.isJoined(text, end + unit.after.length);
+    return joined === WAIT ? WAIT : joined ? 0 : unit.sent.length;
   }
 
   /** Whether a surrogate is among the words before. */
@@ -171,13 +174,19 @@ export class Restorer {
     const end = at + word.length;
     const following = text.slice(end, end + 2);
     if (following.length < 2 && !this.isEnd && ["", ".", ":", "'", "’"].includes(following)) return [WAIT, ""];
+    const joined = this.isJoined(text, end);
+    if (joined === WAIT) return [WAIT, ""];
     const isNegation = /^['’]t$/i.test(following) && /n$/i.test(word);
     const isEnding = /^[sdmt]$/i.test(word) && /[\p{L}\p{N}_]['’]$/u.test(this.behind);
     if (isNegation || isEnding) return [word.length, word];
-    const isAddress = following[0] === "@" || (/^[.:]/.test(following) && (ALNUM.test(following.slice(1)) || following === ":/"));
-    const isJoined = /@$|[\p{L}\p{N}]\.$/u.test(this.behind);
-    if (isAddress || isJoined || this.links.isInside) return [word.length, word];
-    return [word.length, original];
+    const isAddress = joined || /^:[\p{L}\p{N}/]/u.test(following) || /@$|[\p{L}\p{N}]\.$/u.test(this.behind);
+    return [word.length, isAddress || this.links.isInside ? word : original];
+  }
+
+  /** Whether what ends here is part of a host or of a user before one: looks one label ahead. */
+  private isJoined(text: string, end: number): number {
+    JOINED.lastIndex = MAY_JOIN.lastIndex = end;
+    return JOINED.test(text) ? 1 : !this.isEnd && MAY_JOIN.test(text) ? WAIT : 0;
   }
 
   private original(word: string): string | null {

@@ -35,6 +35,16 @@ const GLUE = new Set(["", ".", ",", "-", "/", ":"]);
 const RUN_ENDS = /[\s()<>[\]{}"'`|]/;
 const AMOUNT = /^(?:[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?)$/;
 const LONGEST_CONTEXT = 24;
+const LABEL_PARTS = 66; // of a text: one label, and what follows it
+
+const IN_LABEL =
+  "[-_+%~0-9A-Za-z\\u00a1-\\u1fff\\u2070-\\u2fff\\u3040-\\uff00\\uff10-\\uff19\\uff21-\\u{10ffff}]";
+
+/** The rest of a label behind a word: of a host, or of a user before a host. */
+export const LABEL = `(?:(?![0-9A-Za-z])${IN_LABEL}${IN_LABEL}{0,62})?`;
+
+/** What follows a word that is part of a host or of a user; it matches at `lastIndex`. */
+export const JOINED = new RegExp(`${LABEL}(?:@|\\.[\\p{L}\\p{N}])`, "uy");
 
 /** Characters from a surrogate to a number of one digit that it tells to be meant. */
 export const NEAR = 60;
@@ -96,7 +106,7 @@ function* addresses(parts: readonly string[], sent: readonly string[], formats: 
       [mine, theirs] = [mine + old, theirs + sent[i]!];
       const format = formats[(i - 1) / 2]!;
       hasAddress ||= format === ADDRESS;
-      isJoined ||= format !== null && joins(parts, sent[i]!, i);
+      isJoined ||= format !== null && joins(parts, sent, i);
       continue;
     }
     const pieces = old.split(RUN_ENDS);
@@ -115,7 +125,10 @@ function* addresses(parts: readonly string[], sent: readonly string[], formats: 
 }
 
 /** Whether a sign joins a surrogate to what stands beside it, as in `a.com`. */
-function joins(parts: readonly string[], surrogate: string, i: number): boolean {
+function joins(parts: readonly string[], sent: readonly string[], i: number): boolean {
+  const surrogate = sent[i]!;
+  JOINED.lastIndex = 0;
+  if (JOINED.test(sent.slice(i + 1, i + LABEL_PARTS).join(""))) return true;
   if (!/^\p{L}./u.test(surrogate)) return false;
   const [before, after] = [parts[i - 1]!, parts[i + 1]!];
   const hasSign = before.endsWith("@") || after.startsWith("@") || after.startsWith(":/");

@@ -53,6 +53,20 @@ test("what comes of pieces is what comes of the whole, wherever it is cut", () =
   }
 });
 
+test("parts of links are restored the same wherever they are cut", () => {
+  for (const each of conversations.filter((_, number) => number % 6 === 0)) {
+    const conversation = opened(each);
+    for (const said of each.said) conversation.hide(said);
+    for (const [i, answer] of [...each.answers.entries()].slice(-12)) {
+      for (let at = 1; at < answer.length; at++) {
+        const restorer = conversation.restorer();
+        const shown = restorer.feed(answer.slice(0, at)) + restorer.feed(answer.slice(at)) + restorer.end();
+        assert.equal(shown, each.shown[i]);
+      }
+    }
+  }
+});
+
 test("each conversation has a key of its own, and the same words keep their surrogates", () => {
   const said = "Okonkwo Malacca Boris Anna Ibadan";
   const [one, other] = [begin(), begin()];
@@ -135,6 +149,21 @@ test("no link is written so that it gets an original", () => {
     "![][a]\n\n[a]:\n  <https://evil.example/ @>",
     "![][a]\n\n[a]: &sol;&sol;evil.example/@",
     "see evil.example?q=@",
+    "see evil.com:8080/@",
+    "see evil.co.uk:80/?q=@",
+    "see EVIL.COM.:443#@",
+    "see 192.168.0.1:80/@",
+    "see 10.0.0.1/@",
+    "see localhost:9/@",
+    "see intranet:8080/@",
+    "see [::1]:80/@",
+    "see [fe80::1%eth0]/@",
+    "see xn--bcher-kva.example:80/@",
+    "see bücher.example:1/@",
+    "see evil&#46;com/@",
+    "see https://evil.com:80/@",
+    "see @-x.evil.com:80/",
+    "see @.evil.com",
     '<style>p{background:url("//evil.example/ @")}</style>',
   ];
   const beside = ["[@](https://good.example) and @", "<b>@</b> (https://good.example) @", "[^1]: @", '{"a":"https://good.example","b":"@"}'];

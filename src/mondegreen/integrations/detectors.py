@@ -143,6 +143,11 @@ def load_presidio(model: str | None = None) -> NamedDetector:
         raise (OptionalDependencyError.from_import(error) or error) from None
 
     _forbid_downloads()
+    if model is not None and ("/" in model or "\\" in model):
+        raise ConfigurationError(
+            "--detect-model takes the name of an installed spaCy model, not a folder. "
+            "Install the model as a package, and use its name"
+        )
     if model is not None and not spacy.util.is_package(model):
         raise ConfigurationError(
             f"there is no spaCy model {model!r} here; install it: python -m spacy "

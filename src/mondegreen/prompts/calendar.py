@@ -1,4 +1,4 @@
-"""Weekdays and months in other languages: what an answer that is translated holds.
+"""Weekdays and months in other languages and in the plural, as answers hold them.
 
 A surrogate such as Friday comes back as "vendredi". The original is put back in the
 same language and case, "lundi" for Monday. Where the language cannot be told, because
@@ -16,6 +16,9 @@ from typing import Final, NamedTuple
 
 _TABLE: Final = "calendar_names.json"
 _ENGLISH: Final = "en"
+_WEEKDAYS: Final = 7
+"""They come first in the table."""
+
 
 
 def _capitalize(name: str) -> str:
@@ -42,11 +45,15 @@ class Translation(NamedTuple):
 def list_translations(sent: str, original: str) -> list[Translation]:
     """List what a weekday or month may become; none if the surrogate is no such name.
 
+    Weekdays also become their English plurals.
+
     Examples
     --------
     >>> found = {n.sent: n.original for n in list_translations("Friday", "Monday")}
     >>> found["vendredi"], found["VENERDÌ"], found["Freitag"], found["sexta-feira"]
     ('lundi', 'LUNEDÌ', 'Montag', 'segunda-feira')
+    >>> found["Fridays"]
+    'Mondays'
     >>> dict((n.sent, n.original) for n in list_translations("Saturday", "Monday"))[
     ...     "sábado"
     ... ]  # Spanish and Portuguese
@@ -66,6 +73,8 @@ def list_translations(sent: str, original: str) -> list[Translation]:
         for language, each in names.items()
         if language != _ENGLISH and each[theirs].casefold() != sent.casefold()
     ]
+    if theirs < _WEEKDAYS and mine and mine[0] < _WEEKDAYS:
+        pairs.append((f"{sent}s", f"{english[mine[0]]}s"))
     meant: dict[str, set[str]] = {}
     for spell in _SPELLINGS:
         as_written = original.upper() if spell is str.upper else original

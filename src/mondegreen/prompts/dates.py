@@ -26,7 +26,7 @@ _SHORT: Final = {"September": ("Sep", "Sept")}
 _DATE: Final = re.compile(
     r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})|([0-9]{1,2})/([0-9]{1,2})"
 )
-_YEAR_FIRST: Final = re.compile(r"([0-9]{4})([/.-])([0-9]{2})\2([0-9]{2})")
+_YEAR_FIRST: Final = re.compile(r"([0-9]{4})([/.-])([0-9]{1,2})\2([0-9]{1,2})")
 _Form = Callable[[str, int, str, str], str]
 _WITHOUT_YEAR: Final[tuple[_Form, ...]] = (
     lambda month, day, nth, year: f"{month} {day}",
@@ -100,6 +100,8 @@ def list_notations(sent: str, original: str) -> list[Notation]:
             # Where both readings are the same text, which one is meant cannot be told.
             same = found.get(text, each) == each
             found[text] = each if same else found[text]._replace(original=original)
+    if theirs.year:  # an answer may name the year alone
+        found[theirs.year] = Notation(theirs.year, mine.year)
     return [each for each in found.values() if each.sent != sent]
 
 

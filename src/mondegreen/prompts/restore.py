@@ -10,7 +10,7 @@ from typing import Final, final
 from mondegreen.policy.policy import Policy
 from mondegreen.policy.scope import Surrogates
 from mondegreen.prompts.links import LinkScanner
-from mondegreen.prompts.units import NEAR, WORD, Unit, Units
+from mondegreen.prompts.units import JOINED, LABEL, NEAR, WORD, Unit, Units
 from mondegreen.text.print_forms import capitalize
 from mondegreen.text.tokenizer import LONGEST, canonical
 
@@ -34,6 +34,8 @@ _YEAR_BEHIND: Final = re.compile(r",?(?: of)? ?(?P<year>[0-9]{4})")
 _YEAR_BEGINS: Final = re.compile(r",?(?: (?:of? ?)?)?[0-9]{0,3}")
 _DAY_BEFORE: Final = re.compile(r"[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+\Z")
 _BEGINNING: Final = re.compile(r"(?:\A|[.!?:\n¡¿«\"“(*#>-])[ ]*\Z")
+_MAY_JOIN: Final = re.compile(rf"{LABEL}\.?")
+_SCHEMED: Final = re.compile(r":(?:[^\W_]|/)")
 _WAIT: Final = -1
 """Says that more of the answer is needed."""
 
@@ -148,8 +150,14 @@ class Restorer:
             return _WAIT
         if unit.missing and (step := self._match_missing(unit, text[end:])):
             return 0 if step != _WAIT else _WAIT
-        is_here = self._is_apart(unit, text, end) and not self._is_in_link()
-        return len(unit.sent) if is_here else 0
+        return self._match_number(unit, text, end)
+
+    def _match_number(self, unit: Unit, text: str, end: int) -> int:
+        """Whether a number is no part of a longer one, of a link or of a host."""
+        if not self._is_apart(unit, text, end) or self._is_in_link():
+            return 0
+        joined = self._is_joined(text, end + len(unit.after))
+        return _WAIT if joined == _WAIT else len(unit.sent) * (not joined)
 
     def _is_near(self, surrogate: str) -> bool:
         """Whether a surrogate is among the words before."""
@@ -235,20 +243,32 @@ class Restorer:
         if len(following) < 2 and not self._is_end:
             if following in ("", ".", ":", "'", "’"):
                 return _WAIT, ""
+        joined = self._is_joined(text, end)
+        if joined == _WAIT:
+            return _WAIT, ""
         if following.lower() in ("'t", "’t") and word[-1:] in "nN":
             return len(word), word  # "don't" is no form of the name Don
         if word.lower() in _ENDINGS and _APOSTROPHE.search(self._behind):
             return len(word), word  # nor is "Ann's" one of the initial S
-        is_address = following[:1] == "@" or (
-            following[:1] in (".", ":")
-            and (following[1:].isalnum() or following == ":/")
-        )
-        joined = self._behind[-1:] == "@" or (
+        is_behind = self._behind[-1:] == "@" or (
             self._behind[-1:] == "." and self._behind[-2:-1].isalnum()
         )
-        if self._links is not None and (is_address or joined or self._is_in_link()):
+        is_address = joined or is_behind or _SCHEMED.match(following) is not None
+        if self._links is not None and (is_address or self._is_in_link()):
             return len(word), word
         return len(word), original
+
+    def _is_joined(self, text: str, end: int) -> int:
+        """Whether what ends here is part of a host or of a user before one.
+
+        Nobody sees a host before its end, so this looks ahead, for one label at most.
+        """
+        if self._links is None:
+            return 0
+        if JOINED.match(text, end):
+            return 1
+        may_come = not self._is_end and _MAY_JOIN.fullmatch(text, end) is not None
+        return _WAIT if may_come else 0
 
     def _original(self, word: str) -> str | None:
         code = self._surrogates.find_code(word)

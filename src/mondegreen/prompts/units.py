@@ -19,6 +19,17 @@ WORD: Final = regex.compile(
 )
 """A word of an answer. Scripts without spaces separate words of other scripts."""
 
+_IN_LABEL: Final = (
+    r"[-_+%~0-9A-Za-z\u00a1-\u1fff\u2070-\u2fff\u3040-\uff00\uff10-\uff19"
+    r"\uff21-\U0010ffff]"
+)
+LABEL: Final = rf"(?:(?![0-9A-Za-z]){_IN_LABEL}{_IN_LABEL}{{0,62}})?"
+"""The rest of a label behind a word: of a host, or of a user before a host. Blanks and
+other punctuation are not in labels, which have 63 characters."""
+
+JOINED: Final = re.compile(rf"{LABEL}(?:@|\.[^\W_])")
+"""What follows a word that is part of a host or of a user."""
+
 _ADDRESS: Final = "part of an address"
 _CONTEXT: Final = ("ordinal", "letter", "sign")
 _JOINS: Final = frozenset(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "+"])
@@ -31,6 +42,9 @@ _AMOUNT: Final = re.compile(
 _THOUSANDS: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+\Z)")
 _TRAILING: Final = ".,;:!?"
 _LONGEST_CONTEXT: Final = 24
+_LABEL_PARTS: Final = 66
+"""Parts of a text that one label can have, and what follows it."""
+
 NEAR: Final = 60
 """Characters from a surrogate to a number of one digit that it tells to be meant."""
 
@@ -138,7 +152,7 @@ def _addresses(
             mine, theirs = mine + old, theirs + new
             kind = kinds[i // 2]
             has_address |= kind is not None and kind[1] == _ADDRESS
-            is_joined |= kind is not None and _is_joined(parts, new, i)
+            is_joined |= kind is not None and _is_joined(parts, sent, i)
             continue
         pieces = _RUN_ENDS.split(old)
         mine, theirs = mine + pieces[0], theirs + pieces[0]
@@ -152,8 +166,11 @@ def _addresses(
             has_address = is_joined = False
 
 
-def _is_joined(parts: Sequence[str], surrogate: str, i: int) -> bool:
+def _is_joined(parts: Sequence[str], sent: Sequence[str], i: int) -> bool:
     """Whether a sign joins a surrogate to what stands beside it, as in ``a.com``."""
+    surrogate = sent[i]
+    if JOINED.match("".join(sent[i + 1 : i + _LABEL_PARTS])):
+        return True
     if len(surrogate) < 2 or not surrogate[0].isalpha():
         return False
     before, after = parts[i - 1], parts[i + 1]

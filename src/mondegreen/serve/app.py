@@ -65,7 +65,10 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         add_guardrail(app, PromptBatcher(settings.guardrail, limits))
     add_settings(app, privatizer)
     conversations = ServiceConversations(
-        settings.conversations, limits, settings.conversation_file
+        settings.conversations,
+        limits,
+        settings.conversation_file,
+        metrics.count_texts,
     )
     add_conversations(app, conversations, _takes)
 

@@ -275,6 +275,11 @@ class Batcher:
         ]
 
 
+def count_words(texts: Iterable[str]) -> int:
+    """Count the words of texts."""
+    return sum(len(tokenize([text]).words()) for text in texts)
+
+
 def has_more_words(texts: Iterable[str], most: int) -> bool:
     """Whether texts have more words than that; counts no further."""
     text, words, end = "\n".join(texts), 0, 0

@@ -15,6 +15,7 @@ from mondegreen.prompts.conversation_file import ConversationFile
 from mondegreen.prompts.conversation_guard import ConversationGuard
 from mondegreen.prompts.conversations import Conversations, UnknownConversationError
 from mondegreen.serve.answers import LOG, Refused, answer
+from mondegreen.serve.batcher import count_words
 from mondegreen.serve.forms import PrivatizeRequest, RestoreAnswer, RestoreRequest, read
 from mondegreen.serve.gate import key_in
 from mondegreen.serve.limits import Limits
@@ -42,6 +43,8 @@ class ServiceConversations:
         Of one request.
     file : ConversationFile, optional
         Keeps conversations over restarts.
+    count : callable, optional
+        Told the texts and words that were hidden.
     """
 
     def __init__(
@@ -49,8 +52,9 @@ class ServiceConversations:
         guard: ConversationGuard | None,
         limits: Limits,
         file: ConversationFile | None = None,
+        count: Callable[[int, int], None] = lambda texts, words: None,
     ) -> None:
-        self._guard, self._limits = guard, limits
+        self._guard, self._limits, self._count = guard, limits, count
         self._kept = (
             None
             if guard is None
@@ -85,6 +89,7 @@ class ServiceConversations:
                 None if each is None else conversation.hide(each) for each in form.texts
             ]
             kept.keep(token)
+            self._count(len(texts), count_words(texts))
             return found
 
         try:

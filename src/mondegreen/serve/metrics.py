@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from typing import Final, final
 
@@ -43,9 +44,17 @@ class _ReadCounter(Collector):
 
 @final
 class Metrics:
-    """What one service counts. Times and sizes of all requests, and texts of none."""
+    """What one service counts. Times and sizes of all requests, and texts of none.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    step : int
+        Words are counted in steps of so many; what is left counts with later texts. So
+        the count does not show the length of a single short text.
+    """
+
+    def __init__(self, step: int = 1) -> None:
+        self._step, self._uncounted, self._lock = step, 0, threading.Lock()
         own = self._registry = CollectorRegistry()
         self._requests = Counter(
             "mondegreen_requests",
@@ -66,7 +75,10 @@ class Metrics:
             buckets=_SECONDS,
             registry=own,
         )
-        self._words = Counter("mondegreen_words", "Words privatized.", registry=own)
+        steps = f", in steps of {step}" if step > 1 else ""
+        self._words = Counter(
+            "mondegreen_words", f"Words privatized{steps}.", registry=own
+        )
         self._texts = Counter("mondegreen_texts", "Texts privatized.", registry=own)
         self._callers = Histogram(
             "mondegreen_batch_requests",
@@ -117,8 +129,16 @@ class Metrics:
         """Count a call."""
         self._callers.observe(callers)
         self._batch.observe(texts)
+        self.count_texts(texts, words)
+
+    def count_texts(self, texts: int, words: int) -> None:
+        """Count texts that were privatized or hidden, and their words."""
         self._texts.inc(texts)
-        self._words.inc(words)
+        with self._lock:
+            self._uncounted += words
+            counted = self._uncounted // self._step * self._step
+            self._uncounted -= counted
+        self._words.inc(counted)
 
     def lines(self) -> bytes:
         """Write all counts, those of other workers too."""

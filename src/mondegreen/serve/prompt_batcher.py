@@ -22,7 +22,7 @@ from mondegreen.prompts.conversation_file import ConversationFileError
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.rules import RefusedRequestError
 from mondegreen.serve.answers import Refused
-from mondegreen.serve.batcher import Batcher, has_more_words
+from mondegreen.serve.batcher import Batcher, Observe, has_more_words
 from mondegreen.serve.limits import Limits
 
 _GIVEN_UP: Final = "the request was given up"
@@ -39,11 +39,18 @@ class PromptBatcher:
         Its noise is used as it is.
     limits : Limits
         ``texts`` and ``words`` of a request, ``seconds`` for all of it.
+    observe : callable, optional
+        Told the callers, texts and words of each call.
     """
 
-    def __init__(self, guard: PromptGuard, limits: Limits) -> None:
+    def __init__(
+        self,
+        guard: PromptGuard,
+        limits: Limits,
+        observe: Observe = lambda callers, texts, words: None,
+    ) -> None:
         self._guard, self._limits = guard, limits
-        self._batcher = Batcher(guard.privatizer)
+        self._batcher = Batcher(guard.privatizer, observe=observe)
         self._threads = CapacityLimiter(limits.concurrent)  # they wait for the batcher
 
     async def run(self, work: Callable[[PromptGuard], _Value]) -> _Value:
@@ -74,6 +81,14 @@ class PromptBatcher:
             raise Refused(503, "slow", f"{says} Nothing was sent.") from None
         finally:
             turns.give_up()
+
+    async def check(self) -> None:
+        """Privatize a word, which nothing counts; raises what goes wrong."""
+        privatizer = self._guard.privatizer
+        async with asyncio.timeout(self._limits.seconds):
+            await self._batcher.run(
+                lambda: privatizer.texts(["the"], ["readyz"], "text")
+            )
 
     def close(self) -> None:
         """Finish what waits, and end the thread."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, TypeAlias, final
 
@@ -36,6 +37,7 @@ from mondegreen.serve.limits import Limits
 from mondegreen.serve.metrics import Metrics
 from mondegreen.serve.prompt_batcher import PromptBatcher, privatizing_errors
 from mondegreen.serve.talks import Talk, Talks
+from mondegreen.serve.ui.paths import PATH as PAGE
 from mondegreen.serve.ui.paths import PageSettings, list_page_routes
 from mondegreen.serve.upstream import (
     Upstream,
@@ -46,6 +48,9 @@ from mondegreen.serve.upstream import (
 
 CONVERSATION_PATH: Final = "/v1/conversations/{token}"
 GUARANTEE_HEADER: Final = "x-mondegreen-guarantee"
+WORD_STEP: Final = 1000
+"""Words between two states of their count, which everybody can read who can call."""
+
 PROMPT_WORDS: Final = 50_000
 """Words of a request by default: about a second of work if sentences are read."""
 
@@ -102,7 +107,8 @@ def create_proxy(settings: ProxySettings) -> Starlette:
 
     ``POST /v1/chat/completions``, ``/v1/completions``, ``/v1/embeddings`` and
     ``/v1/responses`` go to the upstream in their private form; ``GET /v1/models`` goes
-    as it is, and nothing else goes. ``GET /guarantee`` answers what is promised. With
+    as it is, and nothing else goes. ``GET /guarantee`` answers what is promised,
+    ``GET /readyz`` whether requests can be privatized. With
     ``guard.search``, ``POST /v1/vector_stores/ID/search`` goes too, and its answer is
     ordered here.
 
@@ -111,7 +117,8 @@ def create_proxy(settings: ProxySettings) -> Starlette:
     ConfigurationError
         If there is a page, and the guard does not restore.
     """
-    proxy, metrics = _Proxy(settings), Metrics()
+    metrics = Metrics(WORD_STEP)
+    proxy = _Proxy(settings, metrics)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -125,6 +132,10 @@ def create_proxy(settings: ProxySettings) -> Starlette:
     def health(request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
+    async def ready(request: Request) -> Response:
+        await proxy.check()
+        return JSONResponse({"status": "ready"})
+
     def prometheus(request: Request) -> Response:
         return Response(metrics.lines(), media_type="text/plain; version=0.0.4")
 
@@ -133,6 +144,7 @@ def create_proxy(settings: ProxySettings) -> Starlette:
         "/v1/models": _Endpoint(proxy, "models"),
         "/guarantee": guarantee,
         "/healthz": health,
+        "/readyz": ready,
         "/metrics": prometheus,
     }
     routes = [Route(path, each, methods=["POST"]) for path, each in posts.items()]
@@ -143,12 +155,17 @@ def create_proxy(settings: ProxySettings) -> Starlette:
         settings.limits,
         settings.limits.seconds + settings.upstream.answer_seconds,
         proxy.refusal,
-        f"Nothing was sent. Paths: {', '.join((*posts, *gets))}.",
+        f"Nothing was sent. Paths: {', '.join(_list_paths(routes))}.",
         ApiKeys(),
         settings.hosts,
     )
     add_gate(app, rules, metrics)
     return app
+
+
+def _list_paths(routes: Iterable[Route]) -> list[str]:
+    """List the paths that a client may want: not the parts of the page."""
+    return [each.path for each in routes if not each.path.startswith(f"{PAGE}/")]
 
 
 def _iterate_routes(
@@ -184,7 +201,7 @@ class _Endpoint:
 
 @final
 class _Proxy:
-    def __init__(self, settings: ProxySettings) -> None:
+    def __init__(self, settings: ProxySettings, metrics: Metrics) -> None:
         self._upstream = settings.upstream
         guard = settings.guard
         self._search = guard.search
@@ -202,16 +219,28 @@ class _Proxy:
                     file=file,
                 ),
                 settings.limits,
+                metrics.count_texts,
             )
             if file is not None and file.lost:
                 LOG.warning("%d conversations of the file are unreadable", file.lost)
         else:
             self.stated = guard.guarantee.to_dict()
-            self._prompts = PromptBatcher(guard, settings.limits)
+            self._prompts = PromptBatcher(guard, settings.limits, metrics.count_batch)
         self._audit_log, self._dry_run = settings.audit_log, settings.dry_run
         self._digest = guard.digest
         self.client = settings.upstream.client()
         self.headers = {GUARANTEE_HEADER: guard.short}
+
+    async def check(self) -> None:
+        """Privatize a word; raise a refusal if that fails. Nothing is sent."""
+        checked = self.talks or self._prompts
+        try:
+            with privatizing_errors():
+                if checked is not None:
+                    await checked.check()
+        except TimeoutError:
+            says = "A word could not be privatized in time."
+            raise Refused(503, "slow", says) from None
 
     async def delete(self, request: Request) -> Response:
         """Forget a conversation."""
@@ -340,9 +369,13 @@ class _Proxy:
         more: Mapping[str, str] | None = None,
     ) -> None:
         """Send a private request, and pass its answer on as it comes, or changed."""
-        async with self.client.stream(
-            method, self._upstream.address(place), headers=headers, content=body
-        ) as answer:
+        address = self._upstream.address(place)
+        async with (
+            asyncio.timeout(self._upstream.answer_seconds),
+            self.client.stream(
+                method, address, headers=headers, content=body
+            ) as answer,
+        ):
             own = {**self.headers, **(more or {})}
             if not answer.is_success:
                 await _refuse(answer, own)
@@ -384,6 +417,9 @@ def _upstream_errors() -> Iterator[None]:
         yield
     except httpx.TimeoutException:
         raise Refused(504, "upstream", "The upstream took too long.") from None
+    except TimeoutError:
+        says = "The whole answer of the upstream took too long. See --answer-timeout."
+        raise Refused(504, "upstream", says) from None
     except httpx.ConnectError:
         raise Refused(502, "upstream", "The upstream cannot be reached.") from None
     except httpx.HTTPError:

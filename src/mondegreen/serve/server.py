@@ -89,8 +89,9 @@ class Listen:
         says = f"{self.host} can be reached from other machines without "
         says += " and without ".join(lacks)
         if not allowed:
+            options = "" if has_keys else "--api-keys, "
             raise ConfigurationError(
-                f"{says}. See --api-keys, --tls-cert and --tls-key, or pass "
+                f"{says}. See {options}--tls-cert and --tls-key, or pass "
                 "--allow-exposed if something else protects it"
             )
         return f"WARNING: {says}."

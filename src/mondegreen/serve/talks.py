@@ -16,6 +16,7 @@ from mondegreen.prompts.conversation_guard import ConversationGuard, Dialog
 from mondegreen.prompts.conversations import Conversations
 from mondegreen.prompts.store_search import SEARCH
 from mondegreen.serve.answers import LOG, Refused
+from mondegreen.serve.batcher import count_words
 from mondegreen.serve.event_stream import DONE, EventReader, parse, write
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.prompt_batcher import check_texts, privatizing_errors
@@ -45,12 +46,19 @@ class Talks:
         Keeps what belongs together.
     limits : Limits
         ``texts`` and ``words`` of a request, ``seconds`` for all of it.
+    count : callable, optional
+        Told the texts and words of each request.
     """
 
     def __init__(
-        self, guard: ConversationGuard, conversations: Conversations, limits: Limits
+        self,
+        guard: ConversationGuard,
+        conversations: Conversations,
+        limits: Limits,
+        count: Callable[[int, int], None] = lambda texts, words: None,
     ) -> None:
         self._guard, self.conversations, self._limits = guard, conversations, limits
+        self._count = count
         self._threads = CapacityLimiter(limits.concurrent)
 
     async def begin(
@@ -108,6 +116,18 @@ class Talks:
 
     def _check(self, texts: Any) -> None:
         check_texts(texts, self._limits)
+        self._count(len(texts), count_words(texts))
+
+    async def check(self) -> None:
+        """Hide a word in a conversation of its own; raises what goes wrong."""
+
+        def hide() -> None:
+            self._guard.begin().conversation.hide("the")
+
+        async with asyncio.timeout(self._limits.seconds):
+            await to_thread.run_sync(
+                hide, limiter=self._threads, abandon_on_cancel=True
+            )
 
 
 @final

@@ -25,6 +25,8 @@ from vectors.device.device_vectors import as_utf16
 
 PATH = Path(__file__).with_name("conversations.json.gz")
 COUNT, TURNS, JOINED_COUNT, RANGES_COUNT = 80, 4, 10, 6
+LINKS = 12
+"""Answers of each conversation that are made of parts of links."""
 POLICIES = ("names", "sensitive")
 PUBLIC = "You serve Oslo and Ann, also on a jeudi or on a sábado."
 PROMPTS = (
@@ -43,7 +45,8 @@ PROMPTS = (
 )
 JOINED = (
     "Ask @anna_s and @OkonkwoBank at okonkwo.com, or boris.meyer, or okonkwo-bank.de. "
-    "Thanks.Okonkwo left for 東okonkwo.com and //okonkwo.org or www.okonkwo.de."
+    "Thanks.Okonkwo left for 東okonkwo.com and //okonkwo.org or www.okonkwo.de. "
+    "See okonkwo-bank.example:8080/a, boris_x@okonkwo-bank.de and 47-anna.example."
 )
 """Words that a sign joins to others."""
 RANGES = (
@@ -53,6 +56,18 @@ RANGES = (
 )
 """Dates and times that a sign joins to other numbers."""
 RANGE = re.compile(r"([0-9]+[:/][0-9:/]*(?:am|pm)?)[-,][0-9][-0-9:/,apm]*[0-9pm]")
+LINK_PARTS = (
+    "evil.example", "EVIL.COM", "evil.com.", "a-b.co.uk", "xn--bcher-kva.example",
+    "bücher.example", "evil。com", "evil\\.com", "evil&#46;com", "evil&#x2E;com",
+    "192.168.0.1", "10.0.0.1", "1.5", "0x7f.1", "localhost", "LocalHost", "intranet",
+    "[::1]", "[fe80::1%eth0]", "[::ffff:10.0.0.1]", "[1]", "and", "p.m.", "e.g.",
+    ":80", ":443", ":000080", ":", ":x", "/", "//", "/?q=", "?", "#", "\\", "&sol;",
+    "&#58;", "&", "=", "-", "_", "+", "%20", ".", "..", ".com", ".example", "@",
+    "anna@", "anna:x@", "https://", "HTTP:", "ftp://", "www.", " ", " ", " ",
+    "\n", ", ", "(", ")", "[x](", "![](<", ">", '"', "'", "`", "<a href=", "[a]: ",
+    "東", "·", "é", "’s", "—", "\u00ad", "\u200b", "\u3000", "😀", "x" * 63, "x" * 62,
+)  # fmt: skip
+"""Parts of links, of hosts without a scheme, and of what only looks like these."""
 YOUNG = "\u1c89\u1c8a\U0001e030"
 MONTHS = (
     "January February March April May June July August September October November "
@@ -125,6 +140,19 @@ def ranges(sent: str) -> Iterator[str]:
         yield f"{whole}-3 3-{whole} {whole}:15 {whole}x https://e.example/{whole}"
 
 
+def links(sent: str, rng: np.random.Generator, count: int) -> Iterator[str]:
+    """Write runs of parts of links, with surrogates anywhere between them."""
+    runs = [*tokenize([sent]).words(), *sent.split()] or ["Ann"]
+    for _ in range(count):
+        parts = [
+            runs[int(rng.integers(len(runs)))]
+            if rng.random() < 0.35
+            else LINK_PARTS[int(rng.integers(len(LINK_PARTS)))]
+            for _ in range(int(rng.integers(3, 16)))
+        ]
+        yield "".join(parts)[:160]
+
+
 def year_first(run: str) -> Iterator[str]:
     """Write a date that begins with the year in other ways."""
     year, *rest = run.split("-")
@@ -161,6 +189,8 @@ def conversations() -> Iterator[dict[str, Any]]:
             said += [PROMPTS[(number + i) % len(PROMPTS)] for i in (0, 2)]
         sent = [c.hide(text) for text in said]
         given = [answer for text in sent for answer in answers(text, rng)]
+        made = np.random.default_rng([31, number])
+        given += links(" ".join(sent[-2:]), made, LINKS)
         given = [answer for answer in given if as_utf16(answer) == answer]
         shown = [c.restore(answer) for answer in given]
         rows = {"said": said, "sent": sent, "answers": given, "shown": shown}

@@ -4,6 +4,7 @@ export declare class LinkScanner {
     isAtStart: boolean;
     /** Whether the value of an attribute begins here. */
     isAtValue: boolean;
+    private readonly host;
     private last;
     private depth;
     private opened;

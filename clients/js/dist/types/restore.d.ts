@@ -43,6 +43,8 @@ export declare class Restorer {
     private isOwnTarget;
     /** Restore a name or another word of a group. */
     private word;
+    /** Whether what ends here is part of a host or of a user before one: looks one label ahead. */
+    private isJoined;
     private original;
     /** Write an original as its surrogate is written: small, or in capitals. */
     private spell;

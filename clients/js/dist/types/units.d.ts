@@ -20,6 +20,10 @@ export interface Unit {
 export declare const WORD: RegExp;
 /** The name of the format of a word that was replaced; "" for a name; null for an ordinary word. */
 export type Format = string | null;
+/** The rest of a label behind a word: of a host, or of a user before a host. */
+export declare const LABEL = "(?:(?![0-9A-Za-z])[-_+%~0-9A-Za-z\\u00a1-\\u1fff\\u2070-\\u2fff\\u3040-\\uff00\\uff10-\\uff19\\uff21-\\u{10ffff}][-_+%~0-9A-Za-z\\u00a1-\\u1fff\\u2070-\\u2fff\\u3040-\\uff00\\uff10-\\uff19\\uff21-\\u{10ffff}]{0,62})?";
+/** What follows a word that is part of a host or of a user; it matches at `lastIndex`. */
+export declare const JOINED: RegExp;
 /** Characters from a surrogate to a number of one digit that it tells to be meant. */
 export declare const NEAR = 60;
 /** Units of a conversation, by their first word: `Units` of `mondegreen.prompts.units`. */

@@ -153,7 +153,8 @@ def proxy(
         "Timeout for reading from the upstream, in seconds.", "SECONDS", default=600.0
     ),
     answer_timeout: float = option(
-        "Timeout for a whole answer of the upstream, in seconds.",
+        "Timeout for a whole answer of the upstream, in seconds. Then status 504, or "
+        "the end of a stream with an error.",
         "SECONDS",
         default=3600.0,
     ),
@@ -180,18 +181,18 @@ def proxy(
         "Append a line for each request before it leaves, with time, size and "
         "digests, but no text. See: mondegreen audit-log."
     ),
-    quiet: bool = option("Print warnings only.", "-q --quiet"),
+    quiet: bool = option("Print only warnings and the address.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
     """Privatize prompts on their way to a language model.
 
     Clients of the OpenAI API only change their base address. The proxy privatizes
     messages and all other fields that can hold text. It rejects images, files and
-    undeclared tools. Answers pass unchanged. With --restore, the original words are put
-    back into answers.
+    undeclared tools.
 
     Without further options, names, places, dates, numbers and unknown words are
-    replaced, and put back into answers (--policy names --restore).
+    replaced, and put back into answers (--policy names --restore). With --epsilon and
+    without --restore, words are replaced with noise, and answers pass unchanged.
 
     \b
     mondegreen proxy --upstream https://api.openai.com/v1

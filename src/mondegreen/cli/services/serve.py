@@ -117,7 +117,7 @@ def serve(
     ),
     public: File | None = PUBLIC,
     roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
-    quiet: bool = option("Print warnings only.", "-q --quiet"),
+    quiet: bool = option("Print only warnings and the address.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
     """Privatize texts over HTTP.

@@ -204,7 +204,7 @@ function isGlued(parts: readonly string[], sent: readonly string[], formats: rea
   if (k + 1 === formats.length || !GLUE.has(parts[2 * k + 2]!)) return false;
   return [k, k + 1].every((i) => {
     const theirs = sent[2 * i + 1]!;
-    return formats[i] !== ADDRESS && /[0-9]/.test(theirs) && !joins(parts, theirs, 2 * i + 1);
+    return formats[i] !== ADDRESS && /[0-9]/.test(theirs) && !joins(parts, sent, 2 * i + 1);
   });
 }
 

@@ -279,7 +279,7 @@ def _is_glued(
     return not any(
         (kinds[i] or ("", ""))[1] == _ADDRESS
         or not _DIGIT.search(sent[2 * i + 1])
-        or _is_joined(parts, sent[2 * i + 1], 2 * i + 1)
+        or _is_joined(parts, sent, 2 * i + 1)
         for i in (k, k + 1)
     )
 

@@ -20,7 +20,6 @@ _WEEKDAYS: Final = 7
 """They come first in the table."""
 
 
-
 def _capitalize(name: str) -> str:
     return name[0].upper() + name[1:]
 

@@ -117,14 +117,19 @@ def _find_case(word: str) -> int:
     return _CAPITAL if letters[0].isupper() else _SMALL
 
 
-def _in_lines_of(case: int, cases: Ids, flags: Flags, begins: Weights) -> Marks:
+def _find_line_starts(flags: Flags, begins: Weights) -> Marks:
+    """Tell which words begin a line; the end of all words counts as one more start."""
+    is_first = np.ones(len(flags) + 1, dtype=np.bool_)
+    is_first[1:-1] = (flags[:-1] & _ENDS_LINE) > 0
+    is_first[begins] = True
+    return is_first
+
+
+def _in_lines_of(case: int, cases: Ids, is_first: Marks) -> Marks:
     """Tell which words are in a line whose words mostly have capitals.
 
     ``case`` is what they have at least: a capital first, or no small letter.
     """
-    is_first = np.zeros(len(cases) + 1, dtype=np.bool_)
-    is_first[1:] = (flags & _ENDS_LINE) > 0
-    is_first[begins] = True
     firsts = np.flatnonzero(is_first[:-1])
     if not len(firsts):
         return np.zeros(0, dtype=np.bool_)
@@ -135,12 +140,8 @@ def _in_lines_of(case: int, cases: Ids, flags: Flags, begins: Weights) -> Marks:
     return np.asarray(np.repeat(is_such, lengths))
 
 
-def _are_signed(flags: Flags, begins: Weights) -> Marks:
+def _are_signed(flags: Flags, is_first: Marks) -> Marks:
     """Tell which words are signatures: all of their line, without a sign behind it."""
-    is_first = np.zeros(len(flags) + 1, dtype=np.bool_)
-    is_first[1:] = (flags & _ENDS_LINE) > 0
-    is_first[begins] = True
-    is_first[-1] = True
     return is_first[:-1] & is_first[1:] & ((flags & _BLANK) > 0)
 
 
@@ -266,7 +267,8 @@ class PolicyLookup:
         low = found.astype(np.int32)
         codes, cases = low >> _BITS, low & _CASES
         flags = batch.flag_gaps(self._flags.__getitem__)
-        in_title = _in_lines_of(_CAPITAL, cases, flags, batch.begins)
+        is_first = _find_line_starts(flags, batch.begins)
+        in_title = _in_lines_of(_CAPITAL, cases, is_first)
         before = np.empty(len(words) + 1, dtype=np.int16)  # flags of the gap in front
         before[1:] = flags
         before[batch.begins] = _STARTS
@@ -281,13 +283,13 @@ class PolicyLookup:
         codes[first] = found.take(first) >> 32
         # What hides anyway stays in its group: IV among the Roman numerals.
         shows = codes.take(places) < len(self.policy.ordinary)
-        signed = shows & _are_signed(flags, batch.begins).take(places)
+        signed = shows & _are_signed(flags, is_first).take(places)
         sure = has_capital & (owns | signed | ((before & _SIGN) > 0))
         likely = in_title | has_capital & ((before & _STOP) > 0)
         is_name = (likely | sure) & ((low.take(places) & _NAMED) > 0)
         self._recode_names(words, codes, places[is_name], sure[is_name])
         if (cases == _CAPITALS).any():
-            loud = _in_lines_of(_CAPITALS, cases, flags, batch.begins)
+            loud = _in_lines_of(_CAPITALS, cases, is_first)
             loud = loud.take(places) & (cases.take(places) == _CAPITALS) & ~sure
             self._recode_abbreviations(words, codes, places[loud])
         self._recode_joined(batch, words, codes, flags)

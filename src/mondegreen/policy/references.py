@@ -127,9 +127,9 @@ def _is_reference(before: str, word: str, behind: str) -> bool:
     name = word.lower() if is_hex else word
     is_numbered = is_hex or word[-1:].isdigit()
     is_known = name in REFERENCES and behind.startswith(";")
-    if is_numbered and not before.endswith("&#" if name not in _BARE else "#"):
-        return False
-    return is_known and before.endswith("#") == is_numbered
+    if not is_numbered:
+        return is_known and not before.endswith("#")
+    return is_known and before.endswith("#" if name in _BARE else "&#")
 
 
 def _is_blank(behind: str, parts: list[str], i: int) -> bool:

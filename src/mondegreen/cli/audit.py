@@ -258,7 +258,8 @@ def doctor(as_json: bool = options.JSON) -> None:
         "default space": f"{space.name}, {size}, digest {space.digest}",
         "spaces": space_names() if as_json else ", ".join(space_names()),
         "cache": str(home()),
-        "network": "never used, except by: mondegreen space fetch",
+        "network": "only for: space fetch, serve, proxy; "
+        "reproduce with --fetch or --peers",
         "broken": problems if as_json else ", ".join(problems) or "nothing",
         "does not work": parts if as_json else "; ".join(parts.values()) or "nothing",
     }

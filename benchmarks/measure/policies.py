@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -49,7 +49,7 @@ from mondegreen.language.store import load_language
 from mondegreen.policy.policy import Policy, load_policy
 from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.text.lookup import Lookup
-from mondegreen.text.tokenizer import canonical, tokenize
+from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
 SEED: Final = 24
 KEY: Final = bytes(range(32))
@@ -144,8 +144,25 @@ FIRST_ROWS: Final = len(("urr", "krr")) * len(("sensitive", "names"))
 SETTINGS: Final = [*POLICIES[:FIRST_ROWS], *TREE, *POLICIES[FIRST_ROWS:], *SLOW]
 
 
+@dataclass(frozen=True)
+class Release:
+    """Released texts, their originals cut into words, and what is printed of each word.
+
+    ``words`` is None for a text whose words cannot be paired with those of its release.
+    """
+
+    texts: list[str]
+    originals: TokenizedBatch
+    words: list[list[str] | None]
+
+    def pairs(self) -> Iterator[tuple[list[str], list[str] | None]]:
+        """Yield the parts of each text, and its printed words."""
+        for parts, words in zip(self.originals.parts, self.words, strict=True):
+            yield parts or [""], words
+
+
 class PolicyRelease:
-    """Releases texts under a policy."""
+    """Releases texts under a policy, as the command does."""
 
     def __init__(self, setting: Setting) -> None:
         self.policy: Policy = load_policy(setting.policy)
@@ -156,12 +173,18 @@ class PolicyRelease:
     def words(self, symbols: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return self.state.sample(symbols, rng)
 
-    def texts(self, texts: Sequence[str], lookup: Any) -> list[str]:
+    def release(self, texts: Sequence[str], lookup: Any) -> Release:
         rng = np.random.default_rng(SEED)
-        batch = tokenize(list(texts))
+        batch = lookup.cut(list(texts))
         drawn = self.words(lookup.codes(batch), rng)
-        printed = self._printer.join(batch, self.policy.draw_members(drawn, rng))
-        return [text or "" for text in printed]
+        members, begins = self.policy.draw_members(drawn, rng), batch.begins
+        printed, words = [], []
+        for k, parts in enumerate(batch.parts):
+            mine = members[begins[k] : begins[k + 1]]
+            text, spans = self._printer.spans(parts or [""], mine)
+            printed.append(text)
+            words.append([text[span.start : span.end] for span in spans])
+        return Release(printed, batch, words)
 
 
 class SpaceRelease:
@@ -178,9 +201,15 @@ class SpaceRelease:
         self.state = self._privatizer.state
         self.space = self._privatizer.space
 
-    def texts(self, texts: Sequence[str]) -> list[str]:
+    def release(self, texts: Sequence[str]) -> Release:
         found = self._privatizer.batch(list(texts), list(range(len(texts))))
-        return [each.text if each else "" for each in found]
+        printed = [each.text if each else "" for each in found]
+        batch, out = tokenize(list(texts)), tokenize(printed)
+        words = [
+            theirs[1::2] if mine and len(mine) == len(theirs or []) else None
+            for mine, theirs in zip(batch.parts, out.parts, strict=True)
+        ]
+        return Release(printed, batch, words)
 
 
 @functools.lru_cache(maxsize=1)
@@ -231,22 +260,28 @@ def truth() -> np.ndarray:
     return passages().nearest(asked, 1)[:, 0]
 
 
-def same_words(texts: Sequence[str], released: Sequence[str]) -> dict[str, Any]:
-    """Which words are printed again in their places, where texts can be aligned."""
-    first, second = tokenize(list(texts)), tokenize(list(released))
-    pairs = zip(first.parts, second.parts, strict=True)
-    fits = np.array([len(a or []) == len(b or []) for a, b in pairs])
-    inside = np.repeat(fits, first.counts())
-    other = np.repeat(fits, second.counts())
-    left = [canonical(w) for w, i in zip(first.words(), inside, strict=True) if i]
-    right = [canonical(w) for w, i in zip(second.words(), other, strict=True) if i]
-    same = np.array([a == b for a, b in zip(left, right, strict=True)])
-    counted = is_counted(first)[inside]
+def same_words(release: Release) -> dict[str, Any]:
+    """Which words are printed again in their places, where they can be paired."""
+    fits, same = [], []
+    for parts, words in release.pairs():
+        fits.append(words is not None)
+        same.append(printed_again(parts[1::2], words) if words is not None else None)
+    counted = is_counted(release.originals)
+    inside = np.repeat(np.array(fits), release.originals.counts())
+    kept = np.concatenate([each for each in same if each is not None])
+    counted = counted[inside]
     return {
-        "aligned": float(fits.mean()),
-        "kept": float(same.mean()),
-        "printed_again": float(same[counted].mean()) if counted.any() else None,
+        "aligned": float(np.mean(fits)),
+        "kept": float(kept.mean()),
+        "printed_again": float(kept[counted].mean()) if counted.any() else None,
     }
+
+
+def printed_again(originals: Sequence[str], printed: Sequence[str]) -> np.ndarray:
+    """Say which words are equal to what stands in their places."""
+    mine, theirs = map(canonical, originals), map(canonical, printed)
+    pairs = zip(mine, theirs, strict=True)
+    return np.fromiter((a == b for a, b in pairs), dtype=np.bool_)
 
 
 def attacked(setting: Setting, name: str, release: Any) -> dict[str, Any]:
@@ -306,11 +341,12 @@ def measured(setting: Setting, name: str, release: Any) -> dict[str, Any]:
         collection.labels(collection.test),
     )
     if isinstance(release, PolicyRelease):
-        out = release.texts(texts, reader_of(name, setting.policy).lookup)
+        made = release.release(texts, reader_of(name, setting.policy).lookup)
     else:
         texts, labels = texts[: collection.read], labels[: collection.read]
-        out = release.texts(texts)
-    row: dict[str, Any] = {"texts": len(texts), **same_words(texts, out)}
+        made = release.release(texts)
+    out = made.texts
+    row: dict[str, Any] = {"texts": len(texts), **same_words(made)}
     if name != "insurance":
         vectorizer, model = classifier_of(name)
         row["accuracy"] = float(model.score(vectorizer.transform(out), labels))
@@ -327,19 +363,16 @@ def annotated(setting: Setting, name: str, release: Any) -> dict[str, Any]:
     rows = pq.read_table(path).to_pylist()
     texts = [row["text"] for row in rows]
     if isinstance(release, PolicyRelease):
-        out = release.texts(texts, reader_of("banking77", setting.policy).lookup)
+        made = release.release(texts, reader_of("banking77", setting.policy).lookup)
     else:
-        out = release.texts(texts)
+        made = release.release(texts)
     units = left = prompts = kept = others = aligned = 0
-    for row, mine, theirs in zip(
-        rows, tokenize(texts).parts, tokenize(out).parts, strict=True
-    ):
-        if not mine or len(mine) != len(theirs or []):
+    for row, (parts, words) in zip(rows, made.pairs(), strict=True):
+        if not words:
             continue
         aligned += 1
-        ends = np.cumsum([len(part) for part in mine])
-        words = [canonical(word) for word in mine[1::2]]
-        same = np.array(words) == [canonical(word) for word in (theirs or [])[1::2]]
+        ends = np.cumsum([len(part) for part in parts])
+        same = printed_again(parts[1::2], words)
         starts, stops = ends[:-1:2], ends[1::2]
         inside, has_left = np.zeros(len(same), dtype=np.bool_), False
         for start, end, kind in _spans(row["spans"]):

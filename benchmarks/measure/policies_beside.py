@@ -97,8 +97,8 @@ def released_by(setting: Setting, texts: Sequence[str]) -> list[str]:
     """Release texts under a setting; one draw."""
     release = release_of(setting)
     if isinstance(release, PolicyRelease):
-        return release.texts(texts, PolicyLookup(release.policy))
-    return release.texts(texts)
+        return release.release(texts, PolicyLookup(release.policy)).texts
+    return release.release(texts).texts
 
 
 def make_analyzer() -> Any:

@@ -110,6 +110,16 @@ def test_a_table_says_it_to_people(run):
     assert "words guessed most often" not in said  # they are words of the sample
 
 
+def test_the_table_says_what_each_source_gives_away(folder):
+    command = "attack", str(REVIEWS), "--column", "review", "--epsilon", "12"
+    said = run_command(*command).stdout
+    by = json.loads(run_command(*command, "--json").stdout)["sensitive_words"]["by"]
+    ways = ["whole sentences", "the group alone", "the other words alone"]
+    assert [each["by"] for each in by] == ways
+    for each in by:
+        assert f"recovered from {each['by']}: {100 * each['value']:.3g} %\n" in said
+
+
 def test_a_release_is_read_back(run):
     run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "4")
     found = attacked(run, "out.csv", "--epsilon", "4")

@@ -943,6 +943,8 @@ def _of_classes(attack: Attack) -> Iterator[str]:
         f"({known['n']:,}): "
         f"{figure(known['value'], 'percent')} %"
     )
+    for way in details["by"]:
+        yield f"recovered from {way['by']}: {figure(way['value'], 'percent')} %"
     classes = [*details["by_class"].items()]
     classes += [(f"{name} (not counted)", of) for name, of in details["beside"].items()]
     rows = [["class", "recovered", "words"]]

@@ -22,6 +22,8 @@ COLLECTIONS: Final = (
 )
 ANNOTATED: Final = ("presidio_synthetic", "llm_redactor")
 DEFAULT: Final = "sensitive|urr|12|none"
+BESIDE: Final = "sensitive|krr|12|none"
+ONLY_DEFAULT: Final = ("accuracy, film reviews", "accuracy, news")
 READINGS: Final = ("names", "sensitive --open health")
 PROMPTS: Final = "the twenty prompts"
 
@@ -411,6 +413,54 @@ def all_readings() -> Table:
     return Table(header, body)
 
 
+def goals() -> Table:
+    """The marks that were set before measuring, and whether the default meets them."""
+    found = load("policies")["rows"][DEFAULT]
+    beside_it = load("policies")["rows"][BESIDE]
+    near = [each for name in COLLECTIONS for each in [found[name]["attack"]]]
+    presidio, llm = (found[name] for name in ANNOTATED)
+    at_least = [
+        ("accuracy, film reviews", 0.865, found["film reviews"]["accuracy"]),
+        ("accuracy, news", 0.78, found["news"]["accuracy"]),
+        ("accuracy, clinc150", 0.88, found["clinc150"]["accuracy"]),
+        ("accuracy, banking77", 0.84, found["banking77"]["accuracy"]),
+        ("other words kept, presidio_synthetic", 0.90, presidio["other_words_kept"]),
+        ("other words kept, llm_redactor", 0.88, llm["other_words_kept"]),
+    ]
+    marks = (0.865, 0.825, 0.87, 0.85)  # of krr, in the order of the default's
+    of_default = [each for each in at_least if each[0] not in ONLY_DEFAULT]
+    for (name, _, _), mark in zip(of_default, marks, strict=True):
+        key = "accuracy" if name.startswith("accuracy") else "other_words_kept"
+        value = beside_it[name.rpartition(", ")[2]][key]
+        at_least.append((f"`krr` at 12: {name}", mark, value))
+    at_most = [
+        ("units left, presidio_synthetic", 0.005, presidio["units_left"]),
+        ("units left, llm_redactor", 0.003, llm["units_left"]),
+        ("recovered, best and worst set", 0.15, [each["value"] for each in near]),
+        (
+            "recovered from the group alone, best and worst set",
+            0.11,
+            [each["group_alone"]["value"] for each in near],
+        ),
+    ]
+    body = [
+        [name, f"at least {mark:g}", f"{value:.3f}", _says(value >= mark)]
+        for name, mark, value in at_least
+    ]
+    for name, mark, value in at_most:
+        shares = value if isinstance(value, list) else [value]
+        ends = dict.fromkeys(f"{each:.3f}" for each in (min(shares), max(shares)))
+        many = sum(round(each, 2) <= mark for each in shares)
+        met = f"in {many} of {len(shares)} sets, to two digits"
+        is_met = met if len(shares) > 1 else _says(shares[0] <= mark)
+        body.append([name, f"at most {mark:g}", " to ".join(ends), is_met])
+    return Table(["`urr` at 12, if not said", "goal", "measured", "met"], body)
+
+
+def _says(is_met: bool) -> str:
+    return "yes" if is_met else "**no**"
+
+
 def sizes() -> str:
     """How many texts and sensitive words the figures are of."""
     first = rows()[0][1]
@@ -439,6 +489,7 @@ TABLES = {
     "units": units,
     "prompts": prompts,
     "verdicts": verdicts,
+    "goals": goals,
     "sizes": sizes,
 }
 DATA = {"policies-readings.csv": all_readings}

@@ -448,3 +448,19 @@ def test_a_capital_within_a_word_hides_it_also_where_a_sentence_begins(word):
     assert first == again == lookup.find_symbol(word, starts=True)
     assert lookup.policy.alphabet.is_group(np.array([first]))
     assert not lookup.policy.alphabet.is_group(np.array([small]))
+
+
+def test_an_opened_class_of_names_shows_its_words_with_their_capital():
+    shown = load_policy("sensitive", opened=("place", "time"))
+    lookup = PolicyLookup(shown)
+    text = "I met Ann in Oslo on Friday. Tuesday was fine, and oslo too."
+    batch = lookup.cut([text])
+    codes = lookup.codes(batch)
+    classes = [shown.describe(int(code))[0] for code in codes]
+    hidden = {w for w, c in zip(batch.words(), classes, strict=True) if c != "ordinary"}
+    assert hidden == {"Ann"}
+    printed = PolicyPrinter(shown).join(batch, shown.first.take(codes))[0]
+    assert "in Oslo on Friday. Tuesday was fine, and Oslo too." in printed
+    # A word that is also an ordinary one is printed as that one.
+    may = lookup.codes(lookup.cut(["It was in May"]))
+    assert shown.words[int(may[-1])] == "may"

@@ -243,6 +243,7 @@ class Policy:
         self.groups = self._make_groups(
             never.union(lexicon.ordinary).difference(self.ordinary)
         )
+        self._opened_names = self._find_opened_names()
         self._index_capitals()
         self._index_outputs()
         self.digest = self._make_digest(near)
@@ -315,6 +316,7 @@ class Policy:
         lexicon, known = self.lexicon, self.symbols
         # "Massive Dynamic": an ordinary word with a capital is a part of some name.
         usual = lexicon.cased.union(self._own, *lexicon.capital.values())
+        usual = usual.union(self._opened_names)
         name = self.find_group("other_name", "s")
         self.capitals: dict[str, int] = {
             word: name for word in self.ordinary if word not in usual
@@ -332,6 +334,15 @@ class Policy:
         self.starts = lexicon.start
         # Words that a list has as names; others with a capital are only unusual.
         self.names = {w: s for w, s in self.capitals.items() if s != name}
+
+    def _find_opened_names(self) -> dict[str, str]:
+        """Map words of opened classes of names to their spelling: Oslo, Friday."""
+        return {
+            word: _print(kind, form)(word)
+            for (kind, form), words in self.lexicon.words.items()
+            if kind in self.opened and _is_capitalized(kind, form)
+            for word in words
+        }
 
     def _show_own_names(self) -> None:
         """Show a user's own words as they are spelled in the list, names or not."""
@@ -370,7 +381,9 @@ class Policy:
         self._shape_firsts: list[int] = self.first[self.shape_symbol(0) :].tolist()
         self.output_count = sum(sizes)
         words = [word for group in self.groups for word in group.words]
-        self.words = (*map(_print(""), self.ordinary), *words)
+        usual = _print("")
+        shown = (self._opened_names.get(w) or usual(w) for w in self.ordinary)
+        self.words = (*shown, *words)
 
     def _make_digest(self, near: float) -> str:
         """SHA-256, in hex, of what decides the symbol of a token, and its outputs."""
@@ -623,14 +636,17 @@ def _print(kind: str, form: str = "") -> Any:
     def capital(word: str) -> str:
         return cases.get(word) or word[:1].upper() + word[1:]
 
-    is_dated = kind == "time" and form in _DATED
     if kind == "origin":
         return lambda word: word if word in _SMALL_ORIGINS else capital(word)
-    if kind in _NAMES or is_dated:
+    if _is_capitalized(kind, form):
         return capital
     if kind in _SMALL:  # "Mason" is usual for the name, and here it is a job
         return lambda word: word if (case := cases.get(word, word)).istitle() else case
     return lambda word: cases.get(word, word)
+
+
+def _is_capitalized(kind: str, form: str) -> bool:
+    return kind in _NAMES or (kind == "time" and form in _DATED)
 
 
 def _check_words(name: str, words: Iterable[str]) -> frozenset[str]:

@@ -12,7 +12,9 @@ PAGE = "explanation/private-prompts.md"
 GUARDS = {
     "names": "`names`, all conversations",
     "names, the first": "`names`",
+    "names, Presidio first": "`names`, Presidio first",
     "sensitive": "`sensitive`",
+    "sensitive, Presidio first": "`sensitive`, Presidio first",
     "all": "`all`, epsilon 10",
     "Presidio": "Presidio, placeholders",
     "LiteLLM": "LiteLLM's guard with Presidio",

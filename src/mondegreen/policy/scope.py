@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
 from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
-from mondegreen.policy.policy import Policy
+from mondegreen.policy.policy import GRID, Policy
 from mondegreen.sampling.noise import StreamKeyer, chacha20, stream_key
 from mondegreen.settings import Same
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
@@ -29,6 +29,8 @@ Sample: TypeAlias = Callable[[Ids, np.random.Generator], Ids]
 
 _KEY: Final = 32  # bytes
 _LARGEST: Final = (1 << 63) - 1
+_TRIES: Final = 20
+"""Draws until a word that is apart has the surrogate of another one."""
 
 _Entity: TypeAlias = tuple[int, str]
 """The symbol of a sensitive word, and the word, folded."""
@@ -322,7 +324,8 @@ class Surrogates:
     r"""One surrogate for each sensitive word of one conversation, and the way back.
 
     A sensitive word is always replaced, by a member of its group (or of the group that
-    ``sample`` draws). No two words share a surrogate, so that :meth:`restore` is the
+    ``sample`` draws). An amount of a policy with numbers ``near`` has a number near it,
+    by the noise of its cell. No two words share a surrogate, so :meth:`restore` is the
     exact inverse, up to case. Ordinary words pass. The surrogate of a word is the first
     free member in an order of its own, a keyed function of its symbol and folded form:
     the same words in the same order of appearance get the same surrogates again.
@@ -386,6 +389,8 @@ class Surrogates:
         self._keyer = StreamKeyer()
         self._codes: dict[_Entity, int] = {}
         self._originals: dict[str, tuple[str, int]] = {}
+        self._apart: dict[_Entity, tuple[str, int]] = {}
+        self._foreign: dict[str, tuple[str, int] | None] = {}  # None: of two words
 
     @classmethod
     def new(
@@ -414,6 +419,70 @@ class Surrogates:
             codes[i] = self._codes[entity]
         return codes
 
+    def hide_apart(self, batch: TokenizedBatch, symbols: Ids, place: str) -> Weights:
+        """Return the output numbers of a text whose words are not joined.
+
+        Each sensitive word is an entity of its own place: nothing shows whether it
+        equals a word of this text, of another one or of the user. So a text may hold
+        words of the user beside candidates that its author planted. It takes no member
+        from words of the user. Its words are restored while no other word has the same
+        surrogate.
+
+        Parameters
+        ----------
+        batch : TokenizedBatch
+            One text.
+        symbols : int32 array, shape (words,)
+            Its symbols.
+        place : str
+            Names the text: the same one has the same surrogates again.
+
+        Returns
+        -------
+        int64 array, shape (words,)
+            The output numbers.
+        """
+        codes: Weights = self._policy.first[symbols].astype(np.int64)
+        words = batch.words()
+        for i, (symbol, folded) in _sensitive(self._policy, batch, symbols):
+            entity = (symbol, f"{place} {i}\0{folded}")
+            if entity not in self._apart:
+                stream, drawn = self._begin_draw(entity)
+                code = int(self._policy.draw_members(drawn, stream)[0])
+                for _ in range(_TRIES):
+                    is_known = self._form(code) in self._foreign
+                    if not is_known and not self._is_barred(code):
+                        break
+                    if int(drawn[0]) in self._policy.alphabet.cells:
+                        code += self._policy.output_count  # the amount beside it
+                    else:
+                        code = int(self._policy.draw_members(drawn, stream)[0])
+                self._keep_apart(entity, words[i], code)
+            codes[i] = self._apart[entity][1]
+        return codes
+
+    def _keep_apart(self, entity: _Entity, spelling: str, code: int) -> None:
+        self._apart[entity] = given = spelling, code
+        form = self._form(code)
+        known = self._foreign.setdefault(form, given)
+        if known is not None and canonical(known[0]) != canonical(spelling):
+            self._foreign[form] = None
+
+    def print(self, code: int) -> str:
+        """The token of an output number.
+
+        Where the center of a cell was given out already, it is an amount beside it: a
+        function of what was drawn and given out, of no input.
+        """
+        lap, first = divmod(code, self._policy.output_count)
+        cells = self._policy.alphabet.cells
+        if lap and (symbol := self._policy.symbol_at(first)) in cells:
+            return GRID.print(symbol - cells.start, lap)
+        return self._policy.print(code)
+
+    def _form(self, code: int) -> str:
+        return canonical(self.print(code))
+
     def bar(self, public: Iterable[str]) -> None:
         """Never give out these *public* words from now on."""
         self._public |= frozenset(map(canonical, public))
@@ -428,19 +497,32 @@ class Surrogates:
         Case plays no part. An answer may hold a word that equals a surrogate by chance,
         a number above all: that it was meant cannot be told.
         """
-        found = self._originals.get(canonical(surrogate))
+        found = self._find(surrogate)
         return None if found is None else found[0]
 
     def find_code(self, surrogate: str) -> int | None:
         """Return the output number of a surrogate; None for other words."""
-        found = self._originals.get(canonical(surrogate))
+        found = self._find(surrogate)
         return None if found is None else found[1]
 
+    def _find(self, surrogate: str) -> tuple[str, int] | None:
+        form = canonical(surrogate)
+        return self._originals.get(form) or self._foreign.get(form)
+
     def _give(self, entity: _Entity, spelling: str) -> None:
+        stream, symbols = self._begin_draw(entity)
+        code = int(self._policy.draw_members(symbols, stream)[0])
+        self._keep(entity, spelling, self._members.take(int(symbols[0]), code, stream))
+
+    def _begin_draw(self, entity: _Entity) -> tuple[np.random.Generator, Ids]:
+        """The stream of an entity, and the group that it draws from."""
         symbol, folded = entity
         context = self._policy.digest.encode()
         stream = self._keyer(stream_key(self._key, context, str(symbol), 0, folded))
         symbols = np.array([symbol], dtype=np.int32)
+        near, cells = self._policy.alphabet.near, self._policy.alphabet.cells
+        if self._sample is None and near is not None:
+            symbols = near.blur(symbols, cells.start, stream)
         if self._sample is not None:
             symbols = self._sample(symbols, stream)
             if not self._policy.alphabet.is_group(symbols).all():
@@ -448,16 +530,15 @@ class Surrogates:
                     "surrogates need a mechanism that always replaces sensitive words: "
                     "urr, or none"
                 )
-        code = int(self._policy.draw_members(symbols, stream)[0])
-        self._keep(entity, spelling, self._members.take(int(symbols[0]), code, stream))
+        return stream, symbols
 
     def _keep(self, entity: _Entity, spelling: str, code: int) -> None:
         self._codes[entity] = code
-        self._originals[canonical(self._policy.print(code))] = spelling, code
+        self._originals[self._form(code)] = spelling, code
 
     def _is_barred(self, code: int) -> bool:
         """Whether a form is public, an ordinary word's, or given away already."""
-        form = canonical(self._policy.print(code))
+        form = self._form(code)
         symbol = self._policy.symbols.get(form, self._policy.alphabet.size)
         is_ordinary = symbol < self._policy.alphabet.ordinary
         return is_ordinary or form in self._public or form in self._originals
@@ -471,12 +552,14 @@ class Surrogates:
                 self._codes.items(), spellings, strict=True
             )
         ]
+        apart = [[*entity, *given] for entity, given in self._apart.items()]
         content = {
             "format": 1,
             "policy": self._policy.digest,
             "key": self._key.hex(),
             "public": sorted(self._public),
             "entities": entities,
+            "apart": apart,
         }
         from mondegreen.policy.sealing import seal  # a release of texts seals nothing
 
@@ -507,10 +590,12 @@ class Surrogates:
         for symbol, folded, spelling, code in content["entities"]:
             found._keep((symbol, folded), spelling, code)
             found._members.mark(policy.symbol_at(code), code)
+        for symbol, folded, spelling, code in content.get("apart", ()):
+            found._keep_apart((symbol, folded), spelling, code)
         return found
 
     def _find_original(self, code: int) -> str:
-        return self._originals[canonical(self._policy.print(code))][0]
+        return self._originals[self._form(code)][0]
 
     def __len__(self) -> int:
         return len(self._codes)

@@ -53,8 +53,8 @@ def raw_table() -> Table:
         for name, found in _read()["sets"].items()
         for policy, each in found["unchanged"].items()
     ]
-    head = ["set", "policy", "rows that stay", "expected, at most", "counted"]
-    return Table([*head, "raw rows found"], rows)
+    head = ["set", "policy", "untouched by chance", "expected, at most", "false alarms"]
+    return Table([*head, "of 40 original rows, found"], rows)
 
 
 TABLES = {"displaced_rows": displaced_table, "raw_rows": raw_table}

@@ -14,7 +14,8 @@ from mondegreen.language.build import read_words
 
 DRAWS: Final = 101
 RULE: Final = (
-    f"a typical one of {DRAWS} results: the median for a public language model"
+    f"Each line is the middle one of {DRAWS} results, as a public language model ranks "
+    "them."
 )
 
 

@@ -53,7 +53,7 @@ def example() -> str:
     rows = [["before", EXAMPLE]]
     rows += [[name, draw_median(each, EXAMPLE)] for name, each in ways.items()]
     table = Table(["", "text"], rows, text_columns=(1,))
-    return f"{table}\nThis is real output. Each line is {RULE}.\n"
+    return f"{table}\nThis is real output. {RULE}\n"
 
 
 def recovered() -> str:
@@ -70,14 +70,17 @@ def outputs() -> str:
     rows = [list(row) for row in zip(TEXTS, *made, strict=True)]
     header = ["text", "`sensitive`", "`names`"]
     table = Table(header, rows, text_columns=(1, 2))
-    return f"Real outputs of `urr` at epsilon 12, seed {SEED}:\n\n{table}"
+    return (
+        "Real results of `urr` at epsilon 12. You can repeat them with "
+        f"`--seed {SEED}`:\n\n{table}"
+    )
 
 
 def policies() -> str:
     """What each policy hides, and how many words it shows."""
     rows = []
     for name, what in WHAT.items():
-        shown, groups = "0", "those of the word tree"
+        shown, groups = "0", "see the word tree"
         if name != "all":
             alphabet = load_policy(name).alphabet
             shown, groups = f"{alphabet.ordinary:,}", str(alphabet.groups)
@@ -123,13 +126,14 @@ def spellings() -> str:
         f"- All {len(long):,} sensitive words of two letters or more were tried in "
         "lower case, with a\n  capital, in CAPITALS and with look-alike letters. None "
         "is shown.\n"
-        "- Single letters hide, but for *a* and *I*: *d i a b e t e s* shows *i* and "
-        "*a*.\n"
+        "- Single letters are hidden, except *a* and *I*: *d i a b e t e s* shows *i* "
+        "and\n  *a*.\n"
         f"- Of {len(wrong):,} misspellings by one letter, {shown:,} "
         f"({shown / len(wrong):.1%}) are shown. They are ordinary words\n  themselves, "
         "such as *solo* for *Oslo*.\n"
-        f"- The price: {hidden:,} of {len(capital):,} ordinary words hide if they have "
-        "a capital inside a\n  sentence, since they may be part of a name.\n"
+        f"- The price: with a capital inside a sentence, {hidden:,} of "
+        f"{len(capital):,} ordinary words are\n  replaced too, because they may be "
+        "names.\n"
     )
 
 

@@ -540,6 +540,7 @@ def test_workers_take_order_and_fresh_noise(make, batches):
     assert len(set(drawn)) == 12
 
 
+@pytest.mark.slow("processes")
 def test_workers_are_handed_no_more_than_two_batches_each(make, batches):
     taken = 0
 
@@ -580,6 +581,7 @@ def test_a_key_without_a_file_never_reaches_a_worker(make, batches):
 # --- pickling and threads -------------------------------------------------------------
 
 
+@pytest.mark.slow("a process each", but="tem")
 @pytest.mark.parametrize("mechanism", ["tem", "exponential", "laplace", "vickrey"])
 def test_a_pickled_privatizer_works_in_a_fresh_process(make, mechanism):
     given = make(mechanism=mechanism, unknown="mask", keep=["Oslo"], case="restore")

@@ -91,6 +91,7 @@ def test_plain_structure_hides_where_a_word_was_dropped():
     assert first.text == second.text
 
 
+@pytest.mark.slow("another unit", but="words")
 @pytest.mark.parametrize("read", ["words", "sentence"])
 def test_every_way_in_reads_the_same(read, tmp_path):
     made = privatizer(read=read)

@@ -156,6 +156,7 @@ def test_a_target_of_a_reader_holds_where_it_is_measured_anew(
     assert wanted - 0.15 < np.mean(found) <= wanted
 
 
+@pytest.mark.slow("a search")
 def test_the_success_of_a_guess_is_found_for_a_reader(language, pairs):
     def prepared(success):
         stay = 1 - success

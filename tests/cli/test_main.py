@@ -23,6 +23,7 @@ def test_the_package_runs_as_a_module():
     assert done.stdout.startswith("mondegreen, version")
 
 
+@pytest.mark.slow("processes")
 def test_worker_processes_of_the_module_do_not_start_it_again(tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("The doctor came from Boston.\n" * 3000)

@@ -160,6 +160,7 @@ def test_the_functions_take_it(installed, space):
     assert list(found) == texts
 
 
+@pytest.mark.slow("processes", but="1")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_command_releases_with_it_in_each_worker(installed, space, sample, jobs):
     out = sample.with_name("out.csv")
@@ -618,6 +619,7 @@ def privatize_in_a_process(folders, space, sample, *options):
     return done.returncode, done.stderr
 
 
+@pytest.mark.slow("a process each", but="return np.take([], ids)")
 @pytest.mark.parametrize(
     "what", [f"raise ValueError('{SECRET}')", "return np.take([], ids)"]
 )
@@ -647,6 +649,7 @@ def test_an_error_inside_a_plugin_in_a_worker_names_its_module():
     assert SECRET not in str(told)
 
 
+@pytest.mark.slow("a process")
 def test_what_a_plugin_returns_wrong_may_be_its_fault(
     offer_dented, installed, space, sample
 ):

@@ -167,6 +167,7 @@ def test_a_group_that_is_exhausted_for_good_is_refused_by_both(folder):
     assert codes == {19_000: 0, 20_900: 3}
 
 
+@pytest.mark.slow("writes artifacts", seconds=3)
 def test_the_guarantee_in_the_artifact_is_that_of_the_same_settings():
     settings = Settings(policy="names", epsilon=9.0, same="record", opened=("health",))
     (found,) = device.header_of(policy_artifact(settings, [9.0]))["settings"]
@@ -208,6 +209,7 @@ def test_one_replacement_for_a_whole_key_is_refused():
         policy_artifact(Settings(same="key"), [12.0])
 
 
+@pytest.mark.slow("writes artifacts")
 def test_a_policy_file_is_in_the_artifact_without_its_path(own):
     data = policy_artifact(Settings(policy=str(own)), [12.0])
     assert device.header_of(data)["space"]["name"] == "my"

@@ -145,6 +145,7 @@ def test_a_page_is_well_formed_and_says_no_nan(case):
         assert "for" not in attrs or attrs["for"] in ids
 
 
+@pytest.mark.slow("a large page", but="nothing")
 @each_case
 def test_nothing_is_loaded_from_anywhere(case):
     text = page_of(case)
@@ -216,6 +217,7 @@ def test_a_page_is_bytes_even_where_text_is_half_a_character(tmp_path):
     assert "\ufffd" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow("draws a page")
 def test_a_page_shows_light_dark_and_paper():
     text = page_of("whole")
     assert "prefers-color-scheme:dark" in text

@@ -133,6 +133,7 @@ def parts_of(privatizer):
     return privatizer.state, lookup, privatizer.reading
 
 
+@pytest.mark.slow("another setting", but="none")
 @pytest.mark.parametrize("read", ["none", "sentence"])
 def test_a_default_setting_is_looked_up_and_is_what_would_be_measured(read):
     private = mg.Privatizer(mg.mechanism("tree", epsilon=10.0), read=read)
@@ -177,6 +178,7 @@ def test_all_previews_that_are_shipped_are_what_is_measured():
     assert rows == [ship_previews.row(row["epsilon"], row["read"]) for row in rows]
 
 
+@pytest.mark.slow("measures settings")
 def test_another_setting_has_another_key(made):
     mechanism = made.mechanism
     others = [
@@ -193,6 +195,7 @@ def test_another_setting_has_another_key(made):
     assert len({preview_key(*parts_of(made)), *keys}) == len(keys) + 1
 
 
+@pytest.mark.slow("an attack")
 def test_an_attacker_is_tried_when_asked():
     made = mg.Privatizer(mg.mechanism("tree", epsilon=9.5))
     assert made.preview().recovered is None

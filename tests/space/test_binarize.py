@@ -294,6 +294,7 @@ def test_the_codes_of_the_package_can_be_made_again():
     assert with_codes(load_space()).codes.digest == CODES_DIGEST
 
 
+@pytest.mark.slow("all words of the space")
 def test_the_codes_of_the_package_keep_neighbours():
     faiss = pytest.importorskip("faiss")
     space = load_space()

@@ -210,6 +210,7 @@ def test_words_that_the_model_does_not_have_are_refused_and_not_left_unread(tmp_
     assert "language build" in done.output
 
 
+@pytest.mark.slow("processes")
 def test_lines_that_are_read_come_out_one_by_one(start_process):
     given = [sys.executable, "-m", "mondegreen", "privatize", "-", "-e", "10", "-q"]
     process = start_process(given, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

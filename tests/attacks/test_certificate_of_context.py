@@ -330,6 +330,7 @@ def test_texts_without_hidden_words_have_a_certificate(texts):
     assert found.to_dict()["exposed"] == 0
 
 
+@pytest.mark.slow("certificates of four settings")
 def test_a_detector_and_amounts_have_a_certificate():
     def find_rain(text):
         class Span:

@@ -109,6 +109,7 @@ def test_knowledge_of_other_words_is_refused(language):
         Knowledge.of_language(state, language)
 
 
+@pytest.mark.slow("an attack")
 def test_an_adversary_measures_what_is_asked(language, pairs):
     state = small.tree_state()
     both = Adversary(pairs, language).scores(state, 10, 0, 0.95)

@@ -50,7 +50,6 @@ BY_DEFAULT = (  # one of each way to audit, and too little noise in each kind of
     "epsilon doubled, outputs only",
     "fixed seed",
     "unknown words verbatim",
-    "urr: noise too small",
     "krr: noise too small",
 )
 every = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

@@ -79,6 +79,7 @@ mechanisms = st.one_of(
 )
 
 
+@pytest.mark.slow("many spaces")
 @settings(max_examples=80, deadline=None)
 @given(
     mechanism=mechanisms,

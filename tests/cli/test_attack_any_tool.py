@@ -365,7 +365,7 @@ def test_two_rows_that_changed_places_are_found(of_masks, folder):
     assert "displaced_rows is" in said
 
 
-@pytest.mark.slow("attacks", seconds=2, but="parts")
+@pytest.mark.slow("attacks", seconds=2)
 @pytest.mark.parametrize("place", ["text_raw", "old.text", "parts"])
 def test_originals_elsewhere_in_a_record_are_found(of_masks, place):
     released = []

@@ -56,6 +56,7 @@ main()
 """
 
 
+@pytest.mark.slow("a process")
 def test_without_pyarrow_the_line_that_installs_it_is_printed():
     command = [sys.executable, "-c", WITHOUT_ARROW]
     done = subprocess.run(command, input="in Boston\n", capture_output=True, text=True)

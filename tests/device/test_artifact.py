@@ -207,6 +207,7 @@ def test_tables_say_of_every_character_what_python_and_regex_say():
         assert unicodedata.normalize("NFC", first + second) == chr(c)
 
 
+@pytest.mark.slow("all of Unicode")
 def test_sigma_is_final_where_python_says_so():
     sigma = runs(unicode.tables()["sigma"])
     for point in [*range(0x3000), *range(0x10400, 0x10450), 0x1D173, 0xE0001]:

@@ -248,6 +248,7 @@ def test_ten_thousand_lines_are_read_or_refused_as_python_does(tmp_path):
         assert ours == theirs, line
 
 
+@pytest.mark.slow("a process of node")
 def test_chances_are_those_of_the_law(folder):
     words = ["doctor", "the", "oslo", "zyxqzyxq"]
     script = """

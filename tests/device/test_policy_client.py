@@ -265,6 +265,7 @@ def test_an_article_at_the_end_of_a_text_asks_nothing_of_the_next_text():
         assert alone[0] == beside[0]
 
 
+@pytest.mark.slow("writes an artifact")
 def test_the_committed_artifact_is_what_this_package_writes():
     packed = (device.FOLDER / "policy.mdg.gz").read_bytes()
     assert gzip.decompress(packed) == device.build("policy")

@@ -93,6 +93,7 @@ def test_the_time_of_all_rows_is_the_one_that_was_measured():
     assert re.search(said, page)
 
 
+@pytest.mark.slow("attacks")
 def test_every_code_of_the_table_is_that_of_an_attack(tmp_path, monkeypatch):
     """Codes 1 and 130 are those of every command."""
     table = PAGE.split("## Exit codes\n")[1].split("\n## ")[0]

@@ -30,12 +30,13 @@ MODULES = [
     for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 ]
 MECHANISMS = list(mg.mechanisms())
-SLOW = {  # their examples audit, attack, or mix models of all of English
+SLOW = {  # their examples audit, attack, or read all of Unicode or English
     "mondegreen.attacks.any_tool.run",
     "mondegreen.attacks.context",
     "mondegreen.audit.run",
     "mondegreen.decode.adapt",
     "mondegreen.device.artifact",
+    "mondegreen.device.unicode",
     "mondegreen.policy.scope",
 }
 

@@ -297,6 +297,7 @@ def test_a_terminated_process_leaves_the_old_file_alone(given, start_process):
     assert names(given.parent) == sorted([given.name, made.name])
 
 
+@pytest.mark.slow("a process each", but="txt")
 def test_a_killed_process_leaves_the_old_file_alone(given, start_process):
     made = given.with_stem("out")
     made.write_bytes(b"old")

@@ -82,6 +82,7 @@ def test_a_release_that_masks_at_random_leaves_the_rest(attack, share):
     assert found["reader"].value == pytest.approx(guessed, abs=1e-9)
 
 
+@pytest.mark.slow("an attack")
 def test_one_kind_that_is_left_is_found_by_its_kind(attack):
     found = attack(lambda word: word if word in ("Oslo", "Paris") else "***")
     by_kind = found["survivors"].details["by_kind"]

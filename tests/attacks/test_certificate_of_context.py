@@ -115,6 +115,7 @@ def brute_posterior(law, sentences, prior, released, place):
 
 @pytest.mark.slow(
     "cases of one sum",
+    seconds=0.1,
     but=(
         "badger weasel syrup-3.0-urr",
         "feed the badger-0.5-krr",

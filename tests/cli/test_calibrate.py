@@ -79,6 +79,7 @@ def test_over_says_which_words_count(run, over):
 
 @pytest.mark.slow(
     "a search each",
+    seconds=0.2,
     but=(
         "tem-s_w=5-s_w_05-True",
         "tem-certified_epsilon=2-certified_epsilon-False",

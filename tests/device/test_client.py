@@ -167,7 +167,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.slow("a process of node each", but=("0", "11", "17"))
+@pytest.mark.slow("a process of node each", seconds=0.2, but=("0", "11", "17"))
 @pytest.mark.parametrize("data", BROKEN, ids=range(len(BROKEN)))
 def test_what_python_refuses_is_refused_and_no_text_is_shown(folder, data):
     ours = keyed(folder, data)
@@ -347,7 +347,7 @@ def cheaper(header):
     setting["guarantee"]["certified"] = 0.1
 
 
-@pytest.mark.slow("processes of node")
+@pytest.mark.slow("processes of node", seconds=0.2)
 @pytest.mark.parametrize("options", [[], ["--quiet"]])
 @pytest.mark.parametrize(
     ("change", "artifact"),

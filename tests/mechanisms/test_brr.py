@@ -97,6 +97,7 @@ def flip(epsilon):
 
 @pytest.mark.slow(
     "all codes",
+    seconds=0.1,
     but=(
         "0.5-random 16",
         "0.01-gray",
@@ -116,7 +117,7 @@ def test_the_law_is_that_of_the_definition(table, epsilon):
     np.testing.assert_allclose(law.sum(axis=1), 1, rtol=1e-12)
 
 
-@pytest.mark.slow("all pairs of codes", but=BY_DEFAULT)
+@pytest.mark.slow("all pairs of codes", seconds=0.3, but=BY_DEFAULT)
 @on_tables
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_no_pair_and_no_output_breaks_the_bound(table, epsilon):
@@ -207,7 +208,7 @@ def test_rounding_down_to_zero_would_break_every_bound():
     assert table_violation(sound, hamming(space), 45.0) <= 0
 
 
-@pytest.mark.slow("many draws", but=("0.2-8", "1.0-24", "3.0-256"))
+@pytest.mark.slow("many draws", seconds=0.2, but=("0.2-8", "1.0-24", "3.0-256"))
 @pytest.mark.parametrize("bits", [8, 24, 256])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
 def test_the_number_of_flips_is_binomial(bits, epsilon):

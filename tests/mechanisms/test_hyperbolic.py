@@ -98,7 +98,7 @@ def ball_p_value(points, epsilon):
 CASES = [(1, 0.3), (1, 6.0), (2, 1.3), (2, 7.0), (5, 4.5), (5, 12.0), (10, 10.0)]
 
 
-@pytest.mark.slow("other dimensions", but=("2-7.0", "5-12.0"))
+@pytest.mark.slow("other dimensions", seconds=0.3, but=("2-7.0", "5-12.0"))
 @pytest.mark.parametrize(("n", "epsilon"), CASES)
 def test_noise_around_the_origin_has_its_law(n, epsilon):
     rng = np.random.default_rng(n)
@@ -143,6 +143,7 @@ def _twice_the_norm(rng, epsilon, shape):
 
 @pytest.mark.slow(
     "other noise",
+    seconds=0.3,
     but=("2-3.0-_doubled", "2-3.0-_gamma", "2-3.0-_lebesgue", "2-3.0-_twice_the_norm"),
 )
 @pytest.mark.parametrize("wrong", [_doubled, _lebesgue, _gamma, _twice_the_norm])

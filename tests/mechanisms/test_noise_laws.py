@@ -212,7 +212,7 @@ def test_the_euclidean_equivalent_is_an_upper_bound():
 # Vickrey
 
 
-@pytest.mark.slow("other kernels", but=("0.0", "0.5", "t5"))
+@pytest.mark.slow("other kernels", seconds=0.2, but=("0.0", "0.5", "t5"))
 @pytest.mark.parametrize(
     "t",
     [0.0, 0.25, 0.5, 0.75, 1.0, (0.0, 0.0), (1.0, 1.0), (0.5, 2.0, 0.1), (3.0, 0.0)],
@@ -366,6 +366,7 @@ class Twin:
 
 @pytest.mark.slow(
     "other epsilons",
+    seconds=0.1,
     but=(
         "2.0-laplace-parameters0",
         "2.0-mahalanobis-parameters3",

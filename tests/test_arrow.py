@@ -108,7 +108,6 @@ def test_a_dictionary_that_overflows_is_widened_in_all_chunks_alike(pieces):
     assert len(set(found.to_pylist())) == 100 * pieces
 
 
-@pytest.mark.slow("processes", but="1")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_dictionary_that_overflows_in_a_worker_is_widened(jobs):
     texts = pa.array([LONG] * 200, pa.dictionary(pa.int8(), pa.string()))

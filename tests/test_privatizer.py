@@ -540,7 +540,6 @@ def test_workers_take_order_and_fresh_noise(make, batches):
     assert len(set(drawn)) == 12
 
 
-@pytest.mark.slow("processes")
 def test_workers_are_handed_no_more_than_two_batches_each(make, batches):
     taken = 0
 

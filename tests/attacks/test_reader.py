@@ -67,6 +67,7 @@ def test_a_reader_guesses_the_likeliest_word_of_all_sentences():
             assert beliefs[guesses[place]] > 0.99 * beliefs.max()
 
 
+@pytest.mark.slow("attacks")
 def test_a_reader_recovers_more_than_who_sees_single_words(language, pairs):
     state = small.tree_state([0.2, 0.3, 0.2, 0.3])
     found = read(state, pairs, language, np.random.default_rng(0))

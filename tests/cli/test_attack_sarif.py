@@ -131,6 +131,7 @@ def test_rows_of_csv_count_the_header_and_parquet_has_no_lines(folder):
     assert found["properties"]["row"] == 2
 
 
+@pytest.mark.slow("an attack with a model")
 def test_exposed_places_of_a_release_of_ours_are_warnings(folder):
     write("a.csv", [["text"], *[["I live in the United States."]] * 8])
     law = ["--policy", "sensitive", "--epsilon", "30"]

@@ -50,7 +50,6 @@ def run(tmp_path, monkeypatch):
 KEYED = ["--key-file", "key", "--id", "id"]
 
 
-@pytest.mark.slow("processes")
 def test_a_key_is_the_same_in_a_file_and_in_the_environment(run, monkeypatch):
     # A server of forks that an earlier test began has the environment of then.
     monkeypatch.setattr("mondegreen.processes.warm_up", lambda: SPAWN)
@@ -137,7 +136,6 @@ def test_an_integer_is_one_id_in_every_format(run):
         assert "a string or an integer" in run("bad.jsonl", *KEYED, expect=3)
 
 
-@pytest.mark.slow("processes")
 def test_a_worker_without_the_variable_ends_the_run_and_says_why(monkeypatch):
     monkeypatch.setenv("RELEASE_KEY", HEX)
     space = mg.Space.from_arrays("small", WORDS, np.eye(len(WORDS)))

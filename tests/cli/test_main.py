@@ -23,7 +23,6 @@ def test_the_package_runs_as_a_module():
     assert done.stdout.startswith("mondegreen, version")
 
 
-@pytest.mark.slow("processes")
 def test_worker_processes_of_the_module_do_not_start_it_again(tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("The doctor came from Boston.\n" * 3000)
@@ -56,7 +55,6 @@ main()
 """
 
 
-@pytest.mark.slow("a process")
 def test_without_pyarrow_the_line_that_installs_it_is_printed():
     command = [sys.executable, "-c", WITHOUT_ARROW]
     done = subprocess.run(command, input="in Boston\n", capture_output=True, text=True)

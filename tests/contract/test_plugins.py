@@ -160,7 +160,6 @@ def test_the_functions_take_it(installed, space):
     assert list(found) == texts
 
 
-@pytest.mark.slow("processes", but="1")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_command_releases_with_it_in_each_worker(installed, space, sample, jobs):
     out = sample.with_name("out.csv")

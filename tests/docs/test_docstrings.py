@@ -35,9 +35,11 @@ SLOW = {  # their examples audit, attack, or read all of Unicode or English
     "mondegreen.attacks.context",
     "mondegreen.audit.run",
     "mondegreen.decode.adapt",
+    "mondegreen.decode.decoder",
     "mondegreen.device.artifact",
     "mondegreen.device.unicode",
     "mondegreen.policy.scope",
+    "mondegreen.scores.preview",
 }
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"

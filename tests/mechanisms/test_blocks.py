@@ -179,6 +179,7 @@ def shared_states(space, name, epsilon, count):
     return states
 
 
+@pytest.mark.slow("whole rows of a large space", seconds=0.3, but="float32-tem-12.0")
 @pytest.mark.parametrize(("name", "epsilon"), [("exponential", 1.0), ("tem", 12.0)])
 def test_states_that_share_draw_the_same_and_compute_each_law_once(
     space, name, epsilon, monkeypatch

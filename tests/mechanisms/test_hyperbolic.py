@@ -159,6 +159,7 @@ numbers = st.integers(0, 2**32 - 1)
 hard = settings(deadline=None, max_examples=200, derandomize=True)
 
 
+@pytest.mark.slow("many examples; draws around any centre by default")
 @hard
 @given(seed=numbers, n=st.integers(1, 6), edge=st.sampled_from([0.5, 1e-2, 1e-4]))
 def test_translation_is_an_isometry_that_takes_the_origin_to_the_centre(seed, n, edge):

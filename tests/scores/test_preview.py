@@ -107,6 +107,7 @@ def pairs_of(tree):
     return np.array(pairs, dtype=np.int32).T
 
 
+@pytest.mark.slow("measures a setting")
 def test_the_tree_of_the_space_says_what_is_near_for_mechanisms_without_one():
     space = mg.load_space()
     pairs = pairs_of(mg.mechanism("tree", epsilon=10.0).prepare(space).tree)
@@ -145,6 +146,7 @@ def test_a_default_setting_is_looked_up_and_is_what_would_be_measured(read):
         assert getattr(found, name) == pytest.approx(getattr(measured, name), abs=0.02)
 
 
+@pytest.mark.slow("measures settings")
 def test_a_process_measures_a_setting_once_and_each_setting_anew(space, monkeypatch):
     measured = []
     anew = preview_module.measure

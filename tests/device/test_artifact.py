@@ -103,6 +103,7 @@ def test_its_size_is_what_a_phone_loads_at_once(default):
     assert len(zlib.compress(default, 9)) < 160_000
 
 
+@pytest.mark.slow("writes an artifact")
 def test_it_holds_words_tree_and_integers_of_the_package(default):
     header, parts = parsed(default)
     space = mg.load_space()

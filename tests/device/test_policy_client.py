@@ -177,6 +177,7 @@ def test_the_guarantee_in_the_artifact_is_that_of_the_same_settings():
     assert found["digest"] == made.digest.hex()
 
 
+@pytest.mark.slow("writes an artifact", seconds=2)
 def test_an_artifact_of_a_policy_is_that_of_urr_and_sensitive_by_default():
     header = device.header_of(policy_artifact(Settings(), [12.0]))
     assert (header["mechanism"], header["space"]["name"]) == ("urr", "sensitive")
@@ -188,6 +189,7 @@ def test_an_artifact_of_a_policy_is_that_of_urr_and_sensitive_by_default():
     }
 
 
+@pytest.mark.slow("all words of a policy")
 def test_every_known_word_is_in_the_artifact_with_its_symbol():
     policy = load_policy("names", opened=("health",), sensitive=("the", "printer"))
     parts = policy_parts(policy)

@@ -239,7 +239,7 @@ def test_a_packed_law_is_the_same_law(space):
     assert found
 
 
-@pytest.mark.slow("another type", but="float32")
+@pytest.mark.slow("whole rows of a large space")
 def test_tight_by_blocks_is_tight_in_whole_rows(space):
     state = mg.mechanism("tight", epsilon=12.0).prepare(space)
     law = state.law

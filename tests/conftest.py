@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, settings
 
+from families import check_families, run_by_default
 from passed import RecordPassed, leave_out_passed
 from skips import AllowedSkips
 
@@ -56,13 +58,32 @@ def pytest_configure(config):
         config.pluginmanager.register(RecordPassed(path), "record-passed")
 
 
-@pytest.hookimpl(trylast=True)  # of the tests that are left by options
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What tests import stays: nobody looks for garbage in it, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_itemcollected(item):
+    run_by_default(item)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config, items):
     """In CI, tests that passed in another environment are left out.
 
     Files that take longest come first, so that no worker has one when all others are
     done.
     """
+    if not config.getoption("lf", False) and not any("[" in arg for arg in config.args):
+        check_families(items)
+    yield  # to what leaves out tests by options
     leave_out_passed(config, items)
     seconds = Counter()
     for item in items:

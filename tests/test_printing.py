@@ -265,6 +265,7 @@ def test_the_command_prints_no_listed_word_unless_told_to(tmp_path, space):
         assert found.isdisjoint(listed) == is_clean
 
 
+@pytest.mark.slow("scores")
 def test_a_printed_release_is_scored_word_for_word(space):
     words = ["doesn", "don", "im", "ll", "i", "london", "cant", "whats", "hers"]
     text = " ".join(words * 3) + "."

@@ -580,6 +580,7 @@ def test_a_key_without_a_file_never_reaches_a_worker(make, batches):
 # --- pickling and threads -------------------------------------------------------------
 
 
+@pytest.mark.slow("a process each", but="tem")
 @pytest.mark.parametrize("mechanism", ["tem", "exponential", "laplace", "vickrey"])
 def test_a_pickled_privatizer_works_in_a_fresh_process(make, mechanism):
     given = make(mechanism=mechanism, unknown="mask", keep=["Oslo"], case="restore")

@@ -91,6 +91,7 @@ def test_plain_structure_hides_where_a_word_was_dropped():
     assert first.text == second.text
 
 
+@pytest.mark.slow("another unit", but="words")
 @pytest.mark.parametrize("read", ["words", "sentence"])
 def test_every_way_in_reads_the_same(read, tmp_path):
     made = privatizer(read=read)
@@ -209,6 +210,7 @@ def test_words_that_the_model_does_not_have_are_refused_and_not_left_unread(tmp_
     assert "language build" in done.output
 
 
+@pytest.mark.slow("processes")
 def test_lines_that_are_read_come_out_one_by_one(start_process):
     given = [sys.executable, "-m", "mondegreen", "privatize", "-", "-e", "10", "-q"]
     process = start_process(given, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -425,6 +425,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.slow("a process")
 def test_an_option_is_added_by_one_declaration():
     path = inspect.getsourcefile(Settings)
     done = subprocess.run(

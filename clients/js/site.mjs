@@ -38,7 +38,8 @@ if (values.out) mkdirSync(values.out, { recursive: true });
 
 const problems = new Set();
 const browser = await launch();
-for (const colorScheme of values.scheme) {
+/** Looks at every page, at each width. */
+async function check(colorScheme) {
   const context = await browser.newContext({ colorScheme });
   const page = await context.newPage();
   page.setDefaultTimeout(180_000); // a page of the reference is very long
@@ -56,8 +57,8 @@ for (const colorScheme of values.scheme) {
     for (const width of values.width) {
       await page.setViewportSize({ width: Number(width), height: 900 });
       await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
-      for (const check of [readability, layout, drawings]) {
-        for (const each of await page.evaluate(check)) problems.add(`${name}, ${colorScheme}, ${width} px: ${each}`);
+      for (const look of [readability, layout, drawings]) {
+        for (const each of await page.evaluate(look)) problems.add(`${name}, ${colorScheme}, ${width} px: ${each}`);
       }
       if (!values.out) continue;
       const file = `${name.replace(/\W+/g, "-").replace(/-html$/, "")}-${width}-${colorScheme}.png`;
@@ -66,6 +67,8 @@ for (const colorScheme of values.scheme) {
   }
   await context.close();
 }
+
+await Promise.all(values.scheme.map(check)); // side by side: each is a process of the browser
 
 const page = await browser.newPage();
 await page.goto(`${origin}/index.html`);

@@ -26,6 +26,7 @@ def test_imports_point_one_way():
     assert run.returncode == 0, run.stdout
 
 
+@pytest.mark.slow("a copy of the source; by default imports are checked")
 def test_an_import_that_points_upwards_is_found(tmp_path):
     contracts = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
     upside_down = contracts.replace('"language : mechanisms"', '"TOP"')

@@ -113,6 +113,15 @@ def brute_posterior(law, sentences, prior, released, place):
     return found / found.sum()
 
 
+@pytest.mark.slow(
+    "cases of one sum",
+    seconds=0.1,
+    but=(
+        "badger weasel syrup-3.0-urr",
+        "feed the badger-0.5-krr",
+        "take the pills-12.0-urr",
+    ),
+)
 @pytest.mark.parametrize("mechanism", ["urr", "krr"])
 @pytest.mark.parametrize("epsilon", [0.5, 3.0, 12.0])
 @pytest.mark.parametrize(
@@ -165,13 +174,16 @@ def make_privatizer(monkeypatch, mechanism="urr", epsilon=3.0, **more):
     return mg.Privatizer(law, policy="sensitive", **more)
 
 
+@pytest.mark.slow(
+    "all releases; by default the posterior is that of all sentences", seconds=4
+)
 @pytest.mark.parametrize(
     ("text", "mechanism"),
     [
         ("badger weasel", "urr"),
         ("the syrup", "krr"),
-        pytest.param("badger weasel", "krr", marks=pytest.mark.slow("another case")),
-        pytest.param("the syrup", "urr", marks=pytest.mark.slow("another case")),
+        ("badger weasel", "krr"),
+        ("the syrup", "urr"),
     ],
 )
 def test_the_expected_posterior_is_the_mean_over_all_releases(
@@ -319,6 +331,7 @@ def test_texts_without_hidden_words_have_a_certificate(texts):
     assert found.to_dict()["exposed"] == 0
 
 
+@pytest.mark.slow("certificates of four settings")
 def test_a_detector_and_amounts_have_a_certificate():
     def find_rain(text):
         class Span:
@@ -417,6 +430,7 @@ def test_a_word_above_one_half_is_guessed(pairs, language):
     assert abs(posteriors.mean() - hits.mean()) < 0.2
 
 
+@pytest.mark.slow("reads all words of the space")
 def test_a_space_lists_the_sensitive_words_of_the_frozen_list():
     privatizer = mg.Privatizer(mg.mechanism("tree", epsilon=30.0))
     for releases in (None, privatizer(TEXT)):

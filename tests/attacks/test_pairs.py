@@ -85,6 +85,7 @@ def test_intervals_are_wider_where_texts_differ():
     assert far[1] - far[0] > 3 * (near[1] - near[0])
 
 
+@pytest.mark.slow("many intervals")
 def test_intervals_cover_the_truth():
     rng, hits = np.random.default_rng(0), 0
     for _ in range(200):

@@ -49,6 +49,7 @@ def test_a_name_has_types(name):
 HINTS = {"MakeAttack": object}  # of a type checker alone
 
 
+@pytest.mark.slow("a process")
 def test_the_interface_loads_neither_faiss_nor_torch():
     done = subprocess.run(
         [sys.executable, "-c", USE], capture_output=True, text=True, check=False

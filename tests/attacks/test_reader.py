@@ -67,6 +67,7 @@ def test_a_reader_guesses_the_likeliest_word_of_all_sentences():
             assert beliefs[guesses[place]] > 0.99 * beliefs.max()
 
 
+@pytest.mark.slow("attacks")
 def test_a_reader_recovers_more_than_who_sees_single_words(language, pairs):
     state = small.tree_state([0.2, 0.3, 0.2, 0.3])
     found = read(state, pairs, language, np.random.default_rng(0))
@@ -109,6 +110,7 @@ def test_knowledge_of_other_words_is_refused(language):
         Knowledge.of_language(state, language)
 
 
+@pytest.mark.slow("an attack")
 def test_an_adversary_measures_what_is_asked(language, pairs):
     state = small.tree_state()
     both = Adversary(pairs, language).scores(state, 10, 0, 0.95)
@@ -156,6 +158,7 @@ def test_a_target_of_a_reader_holds_where_it_is_measured_anew(
     assert wanted - 0.15 < np.mean(found) <= wanted
 
 
+@pytest.mark.slow("a search")
 def test_the_success_of_a_guess_is_found_for_a_reader(language, pairs):
     def prepared(success):
         stay = 1 - success

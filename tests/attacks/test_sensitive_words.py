@@ -65,6 +65,7 @@ def one_group():
     return policy_with(lexicon, words={("rest", "s"): everything}, **empty)
 
 
+@pytest.mark.slow("an attack")
 def test_a_policy_that_hides_nothing_is_recovered_wholly():
     shown = load_policy("sensitive", opened=load_lexicon().classes[:10])
     found = attacked(load_policy("sensitive", ordinary=ILLNESSES))
@@ -123,6 +124,7 @@ def test_words_outside_the_corpus_count_in_one_figure_and_not_in_the_other():
     assert found.value == pytest.approx(share / 2)
 
 
+@pytest.mark.slow("all words of all policies")
 def test_the_list_is_frozen_for_all_policies():
     batch = tokenize(["Ann moved to Oslo in May; zorble, Zorble and 12 uncles may."])
     classes = dict(zip(batch.words(), word_classes(batch).tolist(), strict=True))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -271,6 +272,13 @@ def target_audit(name, **options):
     return audit
 
 
+# Policies: mutants share the audits of their sound versions, which run once for a seed.
+
+URR, KRR = (functools.cache(symbol_audit(name)) for name in ("urr", "krr"))
+URR_PRINTED, KRR_PRINTED = (
+    functools.cache(symbol_audit(name, method="statistical")) for name in ("urr", "krr")
+)
+
 MUTANTS = [
     Mutant(
         "literal Vickrey",
@@ -390,73 +398,73 @@ MUTANTS = [
         "urr: noise too small",
         "half of the strays, under the guarantee of all",
         symbol_audit("urr", louder),
-        symbol_audit("urr"),
+        URR,
     ),
     Mutant(
         "krr: noise too small",
         "the same",
         symbol_audit("krr", louder),
-        symbol_audit("krr"),
+        KRR,
     ),
     Mutant(
         "urr: noise too small, outputs only",
         "the same, from what is printed",
         symbol_audit("urr", louder, method="statistical"),
-        symbol_audit("urr", method="statistical"),
+        URR_PRINTED,
     ),
     Mutant(
         "urr: a sampler of another law",
         "half of the strays are sampled, and all are stated",
         symbol_audit("urr", louder_sampler),
-        symbol_audit("urr"),
+        URR,
     ),
     Mutant(
         "krr: wrong stray probability, outputs only",
         "a fiftieth more strays are sampled than are stated",
         symbol_audit("krr", quieter_sampler, method="statistical"),
-        symbol_audit("krr", method="statistical"),
+        KRR_PRINTED,
     ),
     Mutant(
         "urr: strays that avoid a group, outputs only",
         "words never stray to the last format",
         symbol_audit("urr", one_group_rarer, method="statistical"),
-        symbol_audit("urr", method="statistical"),
+        URR_PRINTED,
     ),
     Mutant(
         "urr: an ordinary word that never hides",
         "one ordinary word is always printed, so that others hide no longer behind it",
         symbol_audit("urr", Shown),
-        symbol_audit("urr"),
+        URR,
     ),
     Mutant(
         "urr: an ordinary word that is never sampled anew",
         "the same in the sampler alone",
         symbol_audit("urr", shown_sampler),
-        symbol_audit("urr"),
+        URR,
     ),
     Mutant(
         "a group that is not uniform",
         "the first word of a group is printed twice as often",
         symbol_audit("urr", policy=make_biased(first_more_often)),
-        symbol_audit("urr"),
+        URR,
     ),
     Mutant(
         "a word of a group that is never printed",
         "the word before it is printed in its place",
         symbol_audit("krr", policy=make_biased(one_never)),
-        symbol_audit("krr"),
+        KRR,
     ),
     Mutant(
         "numbers that are not uniform",
         "long numbers always end in an even digit",
         symbol_audit("urr", policy=make_biased(even_numbers)),
-        symbol_audit("urr"),
+        URR,
     ),
     Mutant(
         "a word that hides in another group",
         "the lookup gives one word of a group the symbol of another group",
         symbol_audit("urr", policy=make_strange_word()),
-        symbol_audit("urr"),
+        URR,
     ),
 ]
 

@@ -84,6 +84,7 @@ def test_what_cannot_be_asked_exits_2(line, arguments):
     assert run(*arguments, "--space", line).exit_code == ConfigurationError.exit_code
 
 
+@pytest.mark.slow("a process")
 def test_a_target_is_audited(tmp_path, monkeypatch):
     path = str(tmp_path / "targets.safetensors")
     save_space(target_space(), path)

@@ -120,6 +120,7 @@ def test_quadrature_on_a_line_is_that_of_the_law_tests(t):
     assert report.verdict == "holds"
 
 
+@pytest.mark.slow("integrals in the plane")
 def test_cells_in_the_plane_are_those_of_the_law_tests():
     space = make_space(PLANE)
     for name, root in (("laplace", np.eye(2)), ("mahalanobis", None)):

@@ -269,6 +269,7 @@ def test_printed_words_are_those_of_a_release():
     assert not printed.shows_group(len(counts) + 1)[-1]
 
 
+@pytest.mark.slow("audits")
 def test_a_statistical_audit_looks_at_pairs_that_it_could_convict():
     report = symbol_audit("urr", method="statistical")(0)
     assert report.verdict == "not rejected"
@@ -293,6 +294,7 @@ def test_words_of_a_group_that_are_told_apart_by_what_is_printed_are_found():
         assert counts[own] > 0  # fixed points are not excluded
 
 
+@pytest.mark.slow("20 audits", seconds=4)
 @pytest.mark.parametrize("name", ["krr", "urr"])
 def test_sound_mechanisms_are_called_broken_at_most_as_often_as_stated(name):
     mechanism = mg.mechanism(name, epsilon=1.0)
@@ -315,6 +317,7 @@ def test_sound_mechanisms_are_called_broken_at_most_as_often_as_stated(name):
 # --- doors
 
 
+@pytest.mark.slow("audits")
 def test_a_seed_repeats_an_audit_and_without_one_noise_is_that_of_a_release():
     audit = symbol_audit("krr", method="statistical", pairs=3)
     assert audit(3) == audit(3)
@@ -391,6 +394,7 @@ def test_what_does_not_go_with_a_policy_exits_2(arguments):
     assert code == ConfigurationError.exit_code, done
 
 
+@pytest.mark.slow("two audits; test_must_detect has the same of krr by default")
 def test_a_broken_version_is_reported_with_its_word():
     report = symbol_audit("urr", Shown)(0)
     assert report.worst.words[1] == "sun"

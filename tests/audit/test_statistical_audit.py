@@ -56,6 +56,7 @@ def compared(law, epsilon, distance, *, seed, runs=400, alpha=0.1):
     return strongest(measure_pairs(Coins(law, seed), pairs, runs, alpha))
 
 
+@pytest.mark.slow("many audits")
 def test_a_law_at_the_bound_is_called_broken_at_most_as_often_as_stated():
     # The hardest sound case: P(y|w) = e^epsilon P(y|w') exactly.
     tight = [[math.e * 0.2, 1 - math.e * 0.2], [0.2, 0.8]]
@@ -63,6 +64,7 @@ def test_a_law_at_the_bound_is_called_broken_at_most_as_often_as_stated():
     assert alarms <= stats.binom(1000, 0.1).isf(FALSE_ALARMS)
 
 
+@pytest.mark.slow("many audits")
 def test_equal_laws_at_distance_0_are_called_broken_at_most_as_often_as_stated():
     law = np.full((2, 30), 1 / 30)
     alarms = sum(compared(law, 1.0, 0.0, seed=s).excess > 0 for s in range(1000))

@@ -45,6 +45,7 @@ def test_certificates_equal_brute_force_with_the_unknown_word_binding_and_not(so
     assert 1 <= sum(binding) < len(binding)
 
 
+@pytest.mark.slow("other spaces", seconds=0.3, but="0")
 @pytest.mark.parametrize("place", [0, 2, 4])
 def test_certificates_equal_the_maximum_over_all_triples(some, place):
     words = mg.Space.from_arrays("few", some.words[:600], some.vectors[:600])

@@ -40,6 +40,7 @@ def matched(evaluator, by, to="exponential", epsilon=4.0, name="calibrated"):
     return plan.reference, row.chosen
 
 
+@pytest.mark.slow("other axes", but="n_w")
 @pytest.mark.parametrize("by", ["certified_epsilon", "bayes_risk", "n_w"])
 def test_two_names_of_one_law_meet(evaluator, by):
     """Laws alike but for their names: matching must find the same rate."""

@@ -79,6 +79,7 @@ mechanisms = st.one_of(
 )
 
 
+@pytest.mark.slow("many spaces")
 @settings(max_examples=80, deadline=None)
 @given(
     mechanism=mechanisms,
@@ -182,6 +183,7 @@ def test_certificates_of_the_mammals_hold_over_all_pairs(mammals, name, epsilon)
     assert true_epsilon(state, rows) <= found <= epsilon
 
 
+@pytest.mark.slow("all mammals")
 @needs_mammals
 def test_the_numbers_of_the_proofs_are_those_of_the_mammals(mammals):
     textbook = mg.mechanism("exponential", epsilon=1.0).prepare(mammals)

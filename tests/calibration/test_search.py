@@ -35,6 +35,7 @@ def logistic(centre, slope=4.0):
     return lambda e: 1 / (1 + (centre / e) ** slope)
 
 
+@pytest.mark.slow("many searches")
 @given(
     st.floats(0.05, 500), st.floats(0.02, 0.98), st.floats(0.5, 12), st.floats(0.1, 10)
 )

@@ -101,6 +101,7 @@ def test_under_a_target_of_privacy_the_smaller_loss_is_preferred():
     assert preference(far, use, "sample") < preference(None, use, "sample")
 
 
+@pytest.mark.slow("another case", but="True")
 @pytest.mark.parametrize("t_given", [True, False])
 def test_on_a_space_the_budget_is_kept(tmp_path, monkeypatch, t_given):
     monkeypatch.setenv("MONDEGREEN_HOME", str(tmp_path))

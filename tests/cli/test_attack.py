@@ -80,6 +80,7 @@ def test_attacks_are_at_chance_where_nothing_is_told_and_succeed_without_noise(r
         assert clear[name]["value"] > 0.9
 
 
+@pytest.mark.slow("an attack")
 def test_a_reader_is_never_worse_than_the_release_as_it_stands(run, model):
     found = attacked(run, "--epsilon", "5", *model)["reader"]
     as_they_are = found["readers"]["takes the released words as they are"]
@@ -143,6 +144,7 @@ def test_a_release_that_states_another_setting_is_refused(run, folder):
         assert done.stdout == ""
 
 
+@pytest.mark.slow("an attack")
 def test_the_json_says_how_many_texts_are_left_out(run, folder):
     run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "4")
     rows = (folder / "out.csv").read_text().splitlines()
@@ -185,6 +187,7 @@ def model(run, folder):
     return "--language", "m.lm"
 
 
+@pytest.mark.slow("an attack with a model")
 def test_a_language_model_makes_a_reader_and_names_words(run, model):
     found = attacked(run, "--epsilon", "30", *model)
     readers = found["reader"]["readers"]
@@ -370,6 +373,7 @@ def test_what_a_policy_drew_is_never_refused(policy, mechanism, same):
         assert rows.make_attack().value == 0
 
 
+@pytest.mark.slow("attacks", but="more0-0.9")
 @pytest.mark.parametrize(
     ("more", "least"), [(("--same", "record"), 0.9), (("--numbers", "near"), 0.6)]
 )
@@ -407,6 +411,7 @@ def test_what_a_policy_has_no_meaning_for_is_refused(of_policy, arguments, probl
     assert problem in of_policy(*arguments, expect=2).output
 
 
+@pytest.mark.slow("an attack with a model")
 def test_a_corpus_adds_sensitive_words_to_every_mechanism(run, folder):
     lines = (folder / "sample.csv").read_text().splitlines()
     plain = [line.replace('"', "").replace(",", "") for line in lines[1:40]]
@@ -425,6 +430,7 @@ def test_a_corpus_adds_sensitive_words_to_every_mechanism(run, folder):
 
 
 # Under `all`, a reader of the whole vocabulary is made.
+@pytest.mark.slow("an attack with a model")
 @pytest.mark.parametrize(
     "policy", ["sensitive", pytest.param("all", marks=pytest.mark.slow)]
 )
@@ -537,6 +543,7 @@ def test_without_a_release_no_row_is_known_to_be_hidden(of_policy):
     assert "unchanged_rows is not known" in done.stderr
 
 
+@pytest.mark.slow("an attack")
 def test_rows_of_a_space_are_compared_with_its_law(run, folder):
     run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "4")
     limit = "--epsilon", "4", "--fail-above", "unchanged_rows=0"

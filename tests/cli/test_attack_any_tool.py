@@ -45,6 +45,7 @@ def attacked(*arguments):
     return json.loads(run(*arguments, "--json").stdout)
 
 
+@pytest.mark.slow("an attack")
 def test_the_json_has_what_scripts_read(files):
     found = attacked("o.jsonl", "r.jsonl", "--spans", "spans", "--label", "label")
     for name in ("survivors", "reader", "linkage", "attribute", "identity"):
@@ -213,6 +214,7 @@ def test_a_new_user_sees_the_reader_and_the_riskiest_row_first(files):
     assert said.count(", ...\n") == 2  # twelve rows each, of which ten are listed
 
 
+@pytest.mark.slow("attacks")
 @pytest.mark.parametrize("nested", [False, True])
 def test_names_that_are_ordinary_words_count_by_a_column_of_names(folder, nested):
     """Will stays as the first word of a line, and no list tells it from other words."""
@@ -230,6 +232,7 @@ def test_names_that_are_ordinary_words_count_by_a_column_of_names(folder, nested
     run(*pair, "--fail-above", "survivors=0.5", expect=4)
 
 
+@pytest.mark.slow("an attack")
 def test_linkage_is_that_of_the_strongest_way(folder):
     """Only structure links these: their words are all masked."""
     texts = [f"Ann {'came, ' * i}home." for i in range(1, 21)]
@@ -245,6 +248,7 @@ def test_linkage_is_that_of_the_strongest_way(folder):
     assert f"by {found['strongest']}" in done.stderr.partition("linkage is")[2]
 
 
+@pytest.mark.slow("an attack")
 def test_a_release_that_replaces_words_is_told_of_the_stronger_attack(folder):
     mine = [{"text": "Ann lives in Oslo."}, {"text": "Bob met Ann."}]
     write_lines(Path("mine.jsonl"), mine)
@@ -260,6 +264,7 @@ def test_a_release_that_replaces_words_is_told_of_the_stronger_attack(folder):
     assert attacked("mine.jsonl", "replaced.jsonl")["hint"].startswith(hint)
 
 
+@pytest.mark.slow("an attack")
 def test_every_attack_is_labeled_with_the_name_of_its_limit(files):
     pair = "o.jsonl", "r.jsonl", "--spans", "spans"
     said = run(*pair, "--html", "page.html").stdout
@@ -271,6 +276,7 @@ def test_every_attack_is_labeled_with_the_name_of_its_limit(files):
     assert "Row 1 is the first row of data: a header is not counted." in said
 
 
+@pytest.mark.slow("an attack")
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
 def test_show_begins_with_the_riskiest_row(files):
     from tests.cli.test_before_after import on_terminal
@@ -359,6 +365,7 @@ def test_two_rows_that_changed_places_are_found(of_masks, folder):
     assert "displaced_rows is" in said
 
 
+@pytest.mark.slow("attacks", seconds=2)
 @pytest.mark.parametrize("place", ["text_raw", "old.text", "parts"])
 def test_originals_elsewhere_in_a_record_are_found(of_masks, place):
     released = []
@@ -370,6 +377,7 @@ def test_originals_elsewhere_in_a_record_are_found(of_masks, place):
     assert f"column {place!r} of the release" in said
 
 
+@pytest.mark.slow("attacks", seconds=3)
 def test_a_second_copy_of_the_release_is_no_original(of_masks):
     safe = masked(of_masks)
     released = [{"text": each, "copy": each} for each in safe]

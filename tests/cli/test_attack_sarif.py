@@ -131,6 +131,7 @@ def test_rows_of_csv_count_the_header_and_parquet_has_no_lines(folder):
     assert found["properties"]["row"] == 2
 
 
+@pytest.mark.slow("an attack with a model")
 def test_exposed_places_of_a_release_of_ours_are_warnings(folder):
     write("a.csv", [["text"], *[["I live in the United States."]] * 8])
     law = ["--policy", "sensitive", "--epsilon", "30"]
@@ -172,6 +173,7 @@ FORMS = {
 
 
 # Each file is read by itself: each form on each side shows it.
+@pytest.mark.slow("an attack each", but="iso-seconds")
 @pytest.mark.parametrize(
     ("mine", "theirs"),
     [("iso", "iso"), ("iso", "seconds"), ("seconds", "no zone"), ("no zone", "iso")],
@@ -181,6 +183,7 @@ def test_times_link_releases_whatever_their_form(mine, theirs):
     assert linked_by_time(*timed(forms, shift=1))["value"] > 0.95
 
 
+@pytest.mark.slow("an attack")
 def test_times_that_are_far_off_are_at_chance():
     way = linked_by_time(*timed((FORMS["iso"],) * 2, shift=10**9))
     assert way["value"] < 0.1
@@ -194,6 +197,7 @@ def test_a_release_without_a_time_fits_every_original():
     assert linked_by_time("a.csv", "b.csv", "--time", "at")["value"] == 0.75
 
 
+@pytest.mark.slow("an attack")
 def test_without_the_option_times_are_not_compared():
     timed((FORMS["iso"],) * 2, shift=1)
     found = json.loads(run("a.csv", "b.csv", "--json").stdout)["linkage"]

@@ -66,6 +66,7 @@ def words_in(style, shown):
     return re.findall(re.escape(style) + r"(\S+?)\x1b", shown)
 
 
+@pytest.mark.slow("a process")
 def test_demo_shows_both_on_a_terminal():
     code, shown, _ = on_terminal("demo")
     assert code == 0
@@ -86,6 +87,7 @@ def test_demo_pipes_releases_alone(forced):
     assert "found the" in done.stdout
 
 
+@pytest.mark.slow("a process")
 def test_show_prints_the_first_texts_on_the_terminal_alone(table):
     report = ["--report", "told.json"]
     code, shown, _ = on_terminal(*table, *report, "-o", "out.csv")
@@ -102,6 +104,7 @@ def test_show_prints_the_first_texts_on_the_terminal_alone(table):
     assert "Next: read out.csv" in shown
 
 
+@pytest.mark.slow("a process")
 def test_show_sets_texts_under_each_other_on_a_narrow_terminal(table):
     code, shown, _ = on_terminal(*table, "-o", "out.csv", width=60)
     assert code == 0
@@ -117,6 +120,7 @@ def test_show_keeps_originals_out_of_a_piped_release(table):
     assert CANARY not in piped
 
 
+@pytest.mark.slow("a process each", but="forced0")
 @pytest.mark.parametrize("forced", [{}, {"FORCE_COLOR": "1", "TTY_COMPATIBLE": "1"}])
 def test_show_is_refused_without_a_terminal(table, forced):
     code, shown, piped = on_terminal(
@@ -145,12 +149,14 @@ def test_quiet_prints_no_originals_on_a_terminal_either(table, command):
     assert not Path("out.csv").exists()
 
 
+@pytest.mark.slow("a process")
 def test_show_colors_what_a_policy_of_all_words_hides(table):
     code, shown, _ = on_terminal(*table, "--policy", "all", "-o", "out.csv")
     assert code == 0
     assert {"met", CANARY, "in"} <= set(words_in(HIDDEN, shown))
 
 
+@pytest.mark.slow("a process")
 def test_a_warning_stands_on_a_line_of_its_own_beside_the_progress_bar(table):
     code, shown, _ = on_terminal(*table, "-o", "out.csv")
     assert code == 0

@@ -77,6 +77,16 @@ def test_over_says_which_words_count(run, over):
         assert wide["epsilon"] > usual["epsilon"]
 
 
+@pytest.mark.slow(
+    "a search each",
+    seconds=0.2,
+    but=(
+        "tem-s_w=5-s_w_05-True",
+        "tem-certified_epsilon=2-certified_epsilon-False",
+        "laplace-certified_epsilon=2-certified_epsilon-False",
+        "laplace-worst_loss=9-worst_loss-False",
+    ),
+)
 @pytest.mark.parametrize(
     ("target", "score", "least"),
     [
@@ -102,6 +112,7 @@ def test_several_targets_hold_together(run):
     assert scores["certified_epsilon"][1] <= 1.5
 
 
+@pytest.mark.slow("searches")
 def test_the_best_of_several_mechanisms_is_taken(run):
     result = found(run, "-t", "n_w=0.5", "-m", "tem", "-m", "laplace", "--quick")
     losses = {
@@ -111,6 +122,7 @@ def test_the_best_of_several_mechanisms_is_taken(run):
     assert result["chosen"]["mechanism"] == min(losses, key=losses.get)
 
 
+@pytest.mark.slow("searches")
 def test_the_command_that_is_printed_runs_that_setting(run, folder):
     done = run("-t", "n_w=0.5", "-m", "vickrey:t=0.25", "--quick")
     line = done.stdout.splitlines()[-1].strip()
@@ -124,6 +136,7 @@ def test_the_command_that_is_printed_runs_that_setting(run, folder):
     assert "t 0.25" in privatized.stderr
 
 
+@pytest.mark.slow("searches", but="sample.csv-note")
 @pytest.mark.parametrize(
     ("sample", "column"),
     [("sample.csv", "note"), ("sample.parquet", "note"), ("sample.jsonl", "a.note")],
@@ -137,6 +150,7 @@ def test_a_sample_may_have_any_format(run, sample, column):
     assert f"--column {column}" in again["command"]
 
 
+@pytest.mark.slow("searches")
 def test_the_prior_is_the_sample_or_uniform(run, folder):
     skewed = "\n".join([" ".join([WORDS[0]] * 50)] * 20)
     (folder / "sample.txt").write_text(skewed)
@@ -146,6 +160,7 @@ def test_the_prior_is_the_sample_or_uniform(run, folder):
     assert known < alike
 
 
+@pytest.mark.slow("searches")
 def test_a_match_may_be_to_another_space(run, folder):
     # Twice the distances: half of the epsilon is the same law.
     near = mg.load_space("s.safetensors")
@@ -169,6 +184,7 @@ def test_epsilons_of_two_spaces_are_not_matched(run, folder):
     assert "have different units" in done.stderr
 
 
+@pytest.mark.slow("searches")
 def test_a_match_is_named_for_what_it_is(run):
     arguments = ["-m", "calibrated", "--match", "bayes_risk", "--to", "exponential:3"]
     shown = run(*arguments).stdout
@@ -195,6 +211,7 @@ def test_a_target_out_of_reach_names_the_best_and_exits_2(run):
     assert not done.stdout
 
 
+@pytest.mark.slow("searches")
 def test_a_mechanism_that_fails_leaves_the_others(run):
     # tight needs an epsilon that this target forbids
     shown = run("-t", "certified_epsilon=0.2", "-m", "tight", "-m", "tem").stdout
@@ -237,6 +254,7 @@ def test_it_says_that_the_sample_must_be_public(run):
     assert not run("-t", "n_w=0.5", "-m", "tem", "-q").stderr
 
 
+@pytest.mark.slow("searches twice")
 def test_the_same_seed_gives_the_same_result(run, folder):
     arguments = ["-t", "n_w=0.5", "-m", "laplace", "--quick"]
     first = run(*arguments).stdout
@@ -279,6 +297,7 @@ class Clock:
         return self.now
 
 
+@pytest.mark.slow("searches", but="target1-10.0-True")
 @pytest.mark.parametrize(("seconds", "says"), [(0.01, False), (10.0, True)])
 @pytest.mark.parametrize("target", [["-t", "n_w=0.5"], []])
 def test_work_of_more_than_a_minute_is_announced(

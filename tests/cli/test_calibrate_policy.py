@@ -54,6 +54,7 @@ def test_the_ordinary_target_takes_the_smallest_epsilon_that_keeps_it(run):
     assert 0.95 <= chosen["ordinary"]["value"] < 0.97
 
 
+@pytest.mark.slow("searches")
 def test_a_smaller_share_of_recovered_words_needs_a_smaller_epsilon(run):
     loose, strict = (
         found(run, "-t", f"sensitive={share}", "-m", "urr", "--hide-among", "100")
@@ -75,6 +76,7 @@ def test_the_command_that_is_printed_runs_that_setting(run):
     assert privatized.exit_code == 0, privatized.output
 
 
+@pytest.mark.slow("searches", seconds=2)
 def test_texts_that_tell_their_words_reach_no_setting_and_hear_what_would(
     run, tmp_path
 ):
@@ -90,6 +92,7 @@ def test_texts_that_tell_their_words_reach_no_setting_and_hear_what_would(
     assert "--policy all" in said
 
 
+@pytest.mark.slow("searches")
 def test_without_a_target_several_epsilons_are_shown(run):
     curves = found(run)["curves"]
     assert [each["epsilon"] for each in curves[:3]] == [8.0, 10.0, 12.0]

@@ -74,6 +74,7 @@ def test_every_mechanism_can_be_explained(run, cls):
     assert ("loss of a text of" in shown) == cls.is_private
 
 
+@pytest.mark.slow("another mechanism", but="hyperbolic")
 @pytest.mark.parametrize("name", ["brr", "hyperbolic"])
 def test_other_spaces_can_be_explained(run, name, tmp_path):
     metric = "poincare" if name == "hyperbolic" else "euclidean"

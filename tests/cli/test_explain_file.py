@@ -62,6 +62,7 @@ def test_the_rows_of_classes_add_up(file, tmp_path):
         assert sum(int(row.split()[column]) for row in rows) == found[name]
 
 
+@pytest.mark.slow("a process")
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
 def test_a_terminal_shows_the_places(file):
     from tests.cli.test_before_after import on_terminal
@@ -92,6 +93,7 @@ def test_no_release_differs_by_the_option_that_counts(file, tmp_path):
         assert word not in json.dumps(written)
 
 
+@pytest.mark.slow("builds a model")
 def test_a_corpus_of_the_domain_recovers_more(file, tmp_path):
     (tmp_path / "notes.csv").write_text("note\nThe zebra met Zorro at noon.\n")
     lines = ["The zebra met Zorro at night."] * 40

@@ -216,6 +216,7 @@ def test_a_keyed_run_names_the_file_that_has_no_columns(run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow("two processes")
 def test_two_runs_into_one_folder_give_one_release(texts, tmp_path):
     command = [sys.executable, "-m", "mondegreen", "privatize", "in", "-o", "out"]
     children = [

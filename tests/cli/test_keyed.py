@@ -103,6 +103,7 @@ def test_two_columns_of_equal_text_differ_and_may_not_share_a_name(run):
     assert named in run(*options, "--as", "a=b", expect=2)
 
 
+@pytest.mark.slow("5,000 records")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_id_that_occurs_twice_is_refused_wherever_it_stands(run, jobs):
     rows = [f"r{i},{CANARY}\n" for i in range(5000)]

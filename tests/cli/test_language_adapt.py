@@ -146,6 +146,7 @@ def parquet(run, folder, *more):
     run(*made, "--mechanism", "exponential", *more)
 
 
+@pytest.mark.slow("adapts a model")
 def test_what_a_release_says_of_itself_holds(run, folder):
     read = "--read", "sentence", "--language", "public.lm"
     for made, problem in (
@@ -197,6 +198,7 @@ def test_where_nothing_is_learned_that_is_said(run, folder):
     assert "Nothing was learned: my.lm is the public model as it was." in done.stderr
 
 
+@pytest.mark.slow("adapts a model")
 def test_what_has_no_proof_stays_not_private(run, folder):
     law = "--mechanism", "custext", "--epsilon", "30", "--allow-unproved"
     run("privatize", "mine.csv", "-o", "free.csv", *law)

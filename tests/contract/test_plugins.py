@@ -618,6 +618,7 @@ def privatize_in_a_process(folders, space, sample, *options):
     return done.returncode, done.stderr
 
 
+@pytest.mark.slow("a process each", but="return np.take([], ids)")
 @pytest.mark.parametrize(
     "what", [f"raise ValueError('{SECRET}')", "return np.take([], ids)"]
 )
@@ -647,6 +648,7 @@ def test_an_error_inside_a_plugin_in_a_worker_names_its_module():
     assert SECRET not in str(told)
 
 
+@pytest.mark.slow("a process")
 def test_what_a_plugin_returns_wrong_may_be_its_fault(
     offer_dented, installed, space, sample
 ):

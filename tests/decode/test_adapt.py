@@ -50,6 +50,7 @@ def attacked(chances, public, private):
     return plain, learning_reader(drawn, knowledge)
 
 
+@pytest.mark.slow("all sentences", but=("outputs0", "outputs1", "outputs2"))
 @pytest.mark.parametrize("outputs", [(0,), (3, 1), (5, 0, 2), (1, 1, 4, 0)])
 def test_the_likelihood_is_the_sum_over_all_sentences(language, law, channel, outputs):
     everything = scores(language, law, outputs, words=ALL)

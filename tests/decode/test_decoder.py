@@ -37,6 +37,7 @@ def scores(language, law, outputs, words=WORDS):
     return found
 
 
+@pytest.mark.slow("all sentences", but=("outputs0", "outputs1", "outputs2"))
 @pytest.mark.parametrize(
     "outputs", [(0,), (3, 1), (5, 0, 2), (1, 1, 4, 0), (2, 5, 5, 3)]
 )
@@ -47,6 +48,7 @@ def test_the_sentence_is_the_best_of_all(language, law, channel, outputs):
     assert everything[tuple(found.tolist())] >= max(everything.values()) - rounding
 
 
+@pytest.mark.slow("all sentences", but=("outputs0", "outputs1", "outputs2"))
 @pytest.mark.parametrize("outputs", [(0,), (3, 1), (5, 0, 2), (1, 1, 4, 0)])
 def test_posteriors_are_sums_over_all_sentences(language, law, channel, outputs):
     decoder = Decoder(channel, language, beam=ALL)
@@ -89,6 +91,7 @@ def test_single_words_are_read_by_prior_times_law(language, law, channel):
     assert found.tolist() == (prior[:-1, None] * law[:-1]).argmax(axis=0).tolist()
 
 
+@pytest.mark.slow("many sentences")
 def test_a_sentence_is_read_alike_whatever_stands_beside_it(language, channel):
     rng = np.random.default_rng(4)
     decoder = Decoder(channel, language, beam=4)

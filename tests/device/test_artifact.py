@@ -103,6 +103,7 @@ def test_its_size_is_what_a_phone_loads_at_once(default):
     assert len(zlib.compress(default, 9)) < 160_000
 
 
+@pytest.mark.slow("writes an artifact")
 def test_it_holds_words_tree_and_integers_of_the_package(default):
     header, parts = parsed(default)
     space = mg.load_space()
@@ -207,6 +208,7 @@ def test_tables_say_of_every_character_what_python_and_regex_say():
         assert unicodedata.normalize("NFC", first + second) == chr(c)
 
 
+@pytest.mark.slow("all of Unicode")
 def test_sigma_is_final_where_python_says_so():
     sigma = runs(unicode.tables()["sigma"])
     for point in [*range(0x3000), *range(0x10400, 0x10450), 0x1D173, 0xE0001]:

@@ -128,6 +128,7 @@ def test_codes_come_out_byte_for_byte(folder, tmp_path):
     assert keyed(folder, data, "0.5", artifact="brr").stdout == theirs.stdout
 
 
+@pytest.mark.slow("five processes of node")
 def test_another_key_another_release_and_none_another_every_time(folder):
     data = b'{"id": 1, "text": "' + b"some words of a text " * 9 + b'"}\n'
     other = folder / "other"
@@ -166,6 +167,7 @@ BROKEN = [
 ]
 
 
+@pytest.mark.slow("a process of node each", seconds=0.2, but=("0", "11", "17"))
 @pytest.mark.parametrize("data", BROKEN, ids=range(len(BROKEN)))
 def test_what_python_refuses_is_refused_and_no_text_is_shown(folder, data):
     ours = keyed(folder, data)
@@ -213,6 +215,7 @@ def scanned(line):
     return {"id": found.ids[0], "values": spans}
 
 
+@pytest.mark.slow("ten thousand lines in two languages")
 def test_ten_thousand_lines_are_read_or_refused_as_python_does(tmp_path):
     rng = random.Random(7)
     lines = [mutated(rng) for _ in range(10_000)]
@@ -245,6 +248,7 @@ def test_ten_thousand_lines_are_read_or_refused_as_python_does(tmp_path):
         assert ours == theirs, line
 
 
+@pytest.mark.slow("a process of node")
 def test_chances_are_those_of_the_law(folder):
     words = ["doctor", "the", "oslo", "zyxqzyxq"]
     script = """
@@ -268,6 +272,7 @@ def test_chances_are_those_of_the_law(folder):
         assert best == sorted(best, reverse=True)
 
 
+@pytest.mark.slow("nine processes of node")
 def test_keys_and_options_are_refused_as_usage(folder):
     data = b'{"id": 1, "text": "secret"}\n'
     weak, open_ = folder / "weak", folder / "open"
@@ -302,8 +307,11 @@ def forged(folder, change, artifact="tree"):
     (folder / "forged.mdg").write_bytes(whole + hashlib.sha256(whole).digest())
 
 
+@pytest.mark.slow("a process of node each", but="record-options0")
 @pytest.mark.parametrize("options", [[], ["--quiet"]])
-@pytest.mark.parametrize("data", [b"", b'{"id": 1, "text": "secret"}\n'])
+@pytest.mark.parametrize(
+    "data", [b"", b'{"id": 1, "text": "secret"}\n'], ids=["nothing", "record"]
+)
 def test_nothing_is_promised_of_a_law_that_is_none(folder, data, options):
     def change(header):
         for setting in header["settings"]:
@@ -339,6 +347,7 @@ def cheaper(header):
     setting["guarantee"]["certified"] = 0.1
 
 
+@pytest.mark.slow("processes of node", seconds=0.2)
 @pytest.mark.parametrize("options", [[], ["--quiet"]])
 @pytest.mark.parametrize(
     ("change", "artifact"),
@@ -355,6 +364,7 @@ def test_a_law_that_loses_more_than_is_claimed_is_refused(
     assert b"guarantee" not in run.stderr
 
 
+@pytest.mark.slow("processes of node")
 @pytest.mark.parametrize("options", [[], ["--quiet"]])
 def test_a_digest_that_is_not_given_is_missed_aloud(folder, options):
     digest = (folder / "tree.mdg").read_bytes()[-32:].hex()

@@ -19,6 +19,7 @@ FOUND = json.loads(gzip.decompress(vectors.PATH.read_bytes()))
 CLIENT = Path(__file__).parents[2] / "clients" / "js"
 
 
+@pytest.mark.slow("another policy", but="names")
 @pytest.mark.parametrize("policy", ["names", "sensitive"])
 def test_python_hides_and_restores_so(policy):
     rows = [each for each in FOUND["conversations"] if each["policy"] == policy][:8]

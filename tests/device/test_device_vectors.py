@@ -29,6 +29,7 @@ def test_they_are_twenty_thousand_texts_of_all_scripts_and_categories():
     assert len(names) > 200
 
 
+@pytest.mark.slow("thousands of texts")
 def test_python_cuts_the_texts_and_looks_their_words_up_so():
     for text, lengths, forms in FOUND["texts"]:
         (parts,) = tokenize([text]).parts

@@ -167,6 +167,7 @@ def test_a_group_that_is_exhausted_for_good_is_refused_by_both(folder):
     assert codes == {19_000: 0, 20_900: 3}
 
 
+@pytest.mark.slow("writes artifacts", seconds=3)
 def test_the_guarantee_in_the_artifact_is_that_of_the_same_settings():
     settings = Settings(policy="names", epsilon=9.0, same="record", opened=("health",))
     (found,) = device.header_of(policy_artifact(settings, [9.0]))["settings"]
@@ -176,6 +177,7 @@ def test_the_guarantee_in_the_artifact_is_that_of_the_same_settings():
     assert found["digest"] == made.digest.hex()
 
 
+@pytest.mark.slow("writes an artifact", seconds=2)
 def test_an_artifact_of_a_policy_is_that_of_urr_and_sensitive_by_default():
     header = device.header_of(policy_artifact(Settings(), [12.0]))
     assert (header["mechanism"], header["space"]["name"]) == ("urr", "sensitive")
@@ -187,6 +189,7 @@ def test_an_artifact_of_a_policy_is_that_of_urr_and_sensitive_by_default():
     }
 
 
+@pytest.mark.slow("all words of a policy")
 def test_every_known_word_is_in_the_artifact_with_its_symbol():
     policy = load_policy("names", opened=("health",), sensitive=("the", "printer"))
     parts = policy_parts(policy)
@@ -208,6 +211,7 @@ def test_one_replacement_for_a_whole_key_is_refused():
         policy_artifact(Settings(same="key"), [12.0])
 
 
+@pytest.mark.slow("writes artifacts")
 def test_a_policy_file_is_in_the_artifact_without_its_path(own):
     data = policy_artifact(Settings(policy=str(own)), [12.0])
     assert device.header_of(data)["space"]["name"] == "my"
@@ -263,6 +267,7 @@ def test_an_article_at_the_end_of_a_text_asks_nothing_of_the_next_text():
         assert alone[0] == beside[0]
 
 
+@pytest.mark.slow("writes an artifact")
 def test_the_committed_artifact_is_what_this_package_writes():
     packed = (device.FOLDER / "policy.mdg.gz").read_bytes()
     assert gzip.decompress(packed) == device.build("policy")

@@ -32,7 +32,13 @@ def test_fails_as_expected():
 
 def run(folder, *options, other, allowed="*", **variables):
     (folder / "tests").mkdir(exist_ok=True)
-    for name in ("conftest.py", "skips.py", "passed.py", "strategies.py"):
+    for name in (
+        "conftest.py",
+        "skips.py",
+        "passed.py",
+        "families.py",
+        "strategies.py",
+    ):
         (folder / "tests" / name).write_bytes((ROOT / "tests" / name).read_bytes())
     (folder / "tests" / "test_some.py").write_text(TESTS.format(other=other))
     (folder / "tests" / "test_module.py").write_text(

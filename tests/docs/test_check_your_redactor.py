@@ -29,6 +29,7 @@ def attack(name):
     return shares
 
 
+@pytest.mark.slow("attacks")
 def test_the_table_holds_what_the_command_finds():
     table = dict(re.findall(r"^\| ([\w ]+) \| ([\d. %|]+) \|$", PAGE, re.MULTILINE))
     by_pattern, by_name = attack("notes_by_pattern"), attack("notes_by_name")
@@ -52,6 +53,7 @@ def commands_of(section):
     return [shlex.split(re.split(r" \|\| | > ", line)[0])[1:] for line in lines]
 
 
+@pytest.mark.slow("attacks")
 def test_limits_that_are_derived_pass_a_good_release_and_stop_a_bad_one(monkeypatch):
     monkeypatch.chdir(ROOT / "examples")
     measure, keep, fail = commands_of("Derive your limits")
@@ -91,6 +93,7 @@ def test_the_time_of_all_rows_is_the_one_that_was_measured():
     assert re.search(said, page)
 
 
+@pytest.mark.slow("attacks")
 def test_every_code_of_the_table_is_that_of_an_attack(tmp_path, monkeypatch):
     """Codes 1 and 130 are those of every command."""
     table = PAGE.split("## Exit codes\n")[1].split("\n## ")[0]

@@ -50,6 +50,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow("privatizes a text of the page", but=SCRIPTS.keys() - {"policy_page"})
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_tables_come_from_the_results(name):
     text = (DOCS / SCRIPTS[name].PAGE).read_text(encoding="utf-8")

@@ -104,6 +104,7 @@ def test_exit_codes_are_those_of_the_drawing():
         assert getattr(errors, name).exit_code == int(code), name
 
 
+@pytest.mark.slow("the lint of CI checks it too")
 def test_generated_pages_have_not_drifted():
     check = [sys.executable, str(DOCS / "generate_reference.py"), "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)

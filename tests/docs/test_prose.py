@@ -84,6 +84,7 @@ def test_the_changelog_of_the_first_version_is_a_short_list():
     assert len(text.partition("## 0.1.0")[2].splitlines()) <= 80
 
 
+@pytest.mark.slow("reads all of the source; lint of CI runs it too", seconds=4)
 def test_nothing_that_users_read_has_a_banned_phrase():
     assert list(prose.find_banned()) == []
 

@@ -74,6 +74,7 @@ def again(tmp_path):
     return run
 
 
+@pytest.mark.slow("runs pytest in pytest")
 def test_what_fails_once_is_called_flaky_with_its_name(again):
     done = again(["tests/test_some.py::test_pipe"], "pass")
     assert done.returncode == 0, done.stderr
@@ -81,6 +82,7 @@ def test_what_fails_once_is_called_flaky_with_its_name(again):
     assert "tests/test_some.py::test_pipe" in done.stdout.partition("FLAKY")[2]
 
 
+@pytest.mark.slow("runs pytest in pytest")
 def test_what_fails_twice_fails(again):
     done = again(["tests/test_some.py::test_pipe"], "assert False")
     assert done.returncode == 1

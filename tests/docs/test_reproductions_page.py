@@ -51,6 +51,7 @@ def test_what_everybody_reads_is_short() -> None:
     assert len(" ".join(prose).split()) <= 1200
 
 
+@pytest.mark.slow("a page")
 def test_the_page_of_experiments_is_that_of_the_results() -> None:
     tables = {**page.DETAILS, "experiments": page.experiments}
     assert filled(DETAILS, tables) == DETAILS

@@ -13,6 +13,7 @@ from mondegreen_experiments.scoreboard.table import COLUMNS, compute_cell, sort_
 TEXT = (DOCS / page.PAGE).read_text("utf-8")
 
 
+@pytest.mark.slow("draws")
 def test_the_picture_is_that_of_the_results():
     pytest.importorskip("matplotlib")
     drawn = page.draw().decode()

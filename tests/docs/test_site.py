@@ -72,6 +72,7 @@ def test_the_versions_change_nothing_else_of_the_site():
     assert "--config-file mkdocs-versions.yml" in job
 
 
+@pytest.mark.slow("builds pages", seconds=3)
 def test_the_pages_show_defaults_and_not_how_they_are_declared():
     griffe = pytest.importorskip("griffe")
     import griffe_parameters

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
+import pytest
+
 from benchmarks.pages import speed_page
 from mondegreen.report.charts import picture
 from mondegreen.report.figures import Axis, Chart, Line
@@ -19,6 +21,7 @@ def told(drawn: bytes) -> list[str]:
     return [each.text for each in ET.fromstring(drawn).iter() if each.text]
 
 
+@pytest.mark.slow("draws")
 def test_plots_are_those_of_the_results() -> None:
     for name, chart in speed_page.charts(speed_page.load("growth")).items():
         drawn = picture(chart, for_page=True)

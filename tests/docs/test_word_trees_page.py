@@ -26,6 +26,7 @@ def told(drawn: bytes) -> list[str]:
     return [each.text for each in ET.fromstring(drawn).iter() if each.text]
 
 
+@pytest.mark.slow("draws")
 def test_plots_are_those_of_the_results_and_on_the_page() -> None:
     page = (DOCS / evidence.PAGE).read_text(encoding="utf-8")
     for name, chart in evidence.charts().items():

@@ -197,6 +197,7 @@ RECIPE = Recipe(name="my-own", paper="I", title="Mine", differs="", measure=meas
 '''
 
 
+@pytest.mark.slow("processes")
 def test_a_recipe_of_a_file_is_run_also_by_other_processes(tmp_path):
     (tmp_path / "my_own_recipe.py").write_text(OWN)
     path = str(tmp_path / "my_own_recipe.py")
@@ -242,6 +243,7 @@ def dies_once(bench, point, seed):
     return {"y": 1.0}
 
 
+@pytest.mark.slow("processes", seconds=2)
 def test_a_process_that_is_killed_ends_one_run_and_no_other(tmp_path):
     some = line(measure=dies_once, shapes=(), seeds={"quick": 1})
     other = line(name="other", shapes=(), seeds={"quick": 1})
@@ -261,6 +263,7 @@ def dies_when_done(bench, point, seed):
     return {"y": 1.0}
 
 
+@pytest.mark.slow("processes")
 def test_a_process_that_dies_idle_costs_no_run(tmp_path):
     import time
 

@@ -58,6 +58,7 @@ def whole_ties(table, codes=EVERY):
     return [np.sort(words) for words in HammingSearch(table).ties(codes)]
 
 
+@pytest.mark.slow("all codes")
 @pytest.mark.parametrize("parts", [2, 4])
 def test_the_exact_search_finds_what_exhaustive_search_finds_for_every_code(parts):
     table = some_codes(24, 2)
@@ -110,6 +111,7 @@ def test_words_are_drawn_uniformly_among_those_found(table, flips):
         assert seen[words] / 4000 == pytest.approx(1 / len(words), abs=0.04)
 
 
+@pytest.mark.slow("many draws")
 def test_words_of_the_default_space_stay_less_often_with_few_probes():
     from mondegreen_experiments.bench import Bench
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 
+@pytest.mark.slow("a process each", but="spacy-spacy-spacy")
 @pytest.mark.parametrize(
     ("adapter", "library", "extra"),
     [

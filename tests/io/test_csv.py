@@ -91,6 +91,7 @@ def test_null_is_an_empty_value(copied):
     assert copied(b"text\na\n", ".csv", change=change) == b'text\n""\n'
 
 
+@pytest.mark.slow("a large file")
 def test_a_batch_is_a_block_and_no_row_is_left_alone(copy, tmp_path):
     path = tmp_path / "in.csv"
     path.write_bytes(b"text,b\n" + b"one two three four,1\n" * 400_000)
@@ -144,6 +145,7 @@ def test_a_missing_id_is_refused_with_its_row(refused):
     assert error.row == 2
 
 
+@pytest.mark.slow("a large file", but=("0", "3"))
 @pytest.mark.parametrize("rows", [0, 3, 400_000])
 def test_broken_utf8_names_row_and_byte(refused, rows):
     good = b"text,b\n" + b'"two\nlines",1\n' * rows

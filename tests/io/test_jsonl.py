@@ -166,6 +166,7 @@ def test_a_byte_order_mark_is_kept(copied, capitals):
     assert copied(data, ".jsonl", change=capitals) == data.replace(b'"a"', b'"A"')
 
 
+@pytest.mark.slow("a large file")
 def test_long_files_and_long_lines_pass(copied):
     line = json.dumps({"n": 1, "text": "word " * 10})
     data = ((line + "\n") * 60_000).encode() + json.dumps(

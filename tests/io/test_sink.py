@@ -283,6 +283,7 @@ def script(source, target, form, then="", last="sink.commit()"):
 BUSY = 'print("busy", flush=True); [time.sleep(0.05) for _ in range(1200)]'
 
 
+@pytest.mark.slow("a process each", but="jsonl")
 def test_a_terminated_process_leaves_the_old_file_alone(given, start_process):
     made = given.with_stem("out")
     made.write_bytes(b"old")
@@ -296,6 +297,7 @@ def test_a_terminated_process_leaves_the_old_file_alone(given, start_process):
     assert names(given.parent) == sorted([given.name, made.name])
 
 
+@pytest.mark.slow("a process each", but="txt")
 def test_a_killed_process_leaves_the_old_file_alone(given, start_process):
     made = given.with_stem("out")
     made.write_bytes(b"old")

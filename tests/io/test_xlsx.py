@@ -297,6 +297,7 @@ def test_files_that_are_no_workbooks(tmp_path, monkeypatch):
         open_source("-", format="xlsx")
 
 
+@pytest.mark.slow("a large sheet")
 def test_a_sheet_that_lies_about_its_rows_is_read_to_its_end(tmp_path):
     path = make(tmp_path, ["text"], *[[f"row {n}"] for n in range(5000)])
     corrupt(

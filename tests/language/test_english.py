@@ -44,6 +44,7 @@ def test_it_prefers_english_to_its_words_in_another_order(model):
     assert scores[0] > scores[1:].max() + 10
 
 
+@pytest.mark.slow("all words")
 def test_its_distributions_sum_to_one_but_for_rounding(model):
     rng, words = np.random.default_rng(0), np.arange(model.vocab_size + 2)
     first = np.repeat(words, np.diff(model.pair_starts))

@@ -77,6 +77,7 @@ def distances_from(space, points):
     return np.sqrt((gaps**2).sum(axis=2))
 
 
+@pytest.mark.slow("another type", but="float32")
 def test_the_bound_holds_and_a_weaker_claim_is_broken(space, state):
     near = np.argsort(distances_from(space, np.array([5]))[0])[:40].astype(np.int32)
     inputs = np.append(near, COUNT).astype(np.int32)
@@ -117,6 +118,7 @@ def test_every_end_of_an_interval_maps_to_its_word_whole_and_by_block_cdf(state)
             assert (row.outputs(draws) == np.arange(COUNT)).all()
 
 
+@pytest.mark.slow("whole rows of a large space", seconds=2)
 def test_block_cdfs_draw_what_whole_rows_draw_in_any_company(state):
     laws, rng = state.law.blocks, np.random.default_rng(0)
     points = np.unique(state.space.canonical[rng.integers(0, COUNT, 300)]).tolist()
@@ -177,6 +179,7 @@ def shared_states(space, name, epsilon, count):
     return states
 
 
+@pytest.mark.slow("whole rows of a large space", seconds=0.3, but="float32-tem-12.0")
 @pytest.mark.parametrize(("name", "epsilon"), [("exponential", 1.0), ("tem", 12.0)])
 def test_states_that_share_draw_the_same_and_compute_each_law_once(
     space, name, epsilon, monkeypatch
@@ -236,6 +239,7 @@ def test_a_packed_law_is_the_same_law(space):
     assert found
 
 
+@pytest.mark.slow("whole rows of a large space")
 def test_tight_by_blocks_is_tight_in_whole_rows(space):
     state = mg.mechanism("tight", epsilon=12.0).prepare(space)
     law = state.law

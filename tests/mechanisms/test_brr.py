@@ -58,6 +58,11 @@ TABLES = {
     "random 16": random_codes(9, 2).tolist(),
 }
 on_tables = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+EPSILONS = [1e-9, 0.3, 1.0, 5.0, 40.0, 700.0, 1e9]
+# Of 16 bits, 65,536 noisy codes are summed.
+BY_DEFAULT = [
+    f"{e}-{t}" for e in EPSILONS for t in TABLES if (e == 1.0 or "16" not in t)
+]
 
 
 def unpacked(space):
@@ -90,6 +95,18 @@ def flip(epsilon):
 # The law
 
 
+@pytest.mark.slow(
+    "all codes",
+    seconds=0.1,
+    but=(
+        "0.5-random 16",
+        "0.01-gray",
+        "0.01-duplicates",
+        "2.0-random 8",
+        "2.0-duplicates",
+        "2.0-one word",
+    ),
+)
 @on_tables
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
 def test_the_law_is_that_of_the_definition(table, epsilon):
@@ -100,8 +117,9 @@ def test_the_law_is_that_of_the_definition(table, epsilon):
     np.testing.assert_allclose(law.sum(axis=1), 1, rtol=1e-12)
 
 
+@pytest.mark.slow("all pairs of codes", seconds=0.3, but=BY_DEFAULT)
 @on_tables
-@pytest.mark.parametrize("epsilon", [1e-9, 0.3, 1.0, 5.0, 40.0, 700.0, 1e9])
+@pytest.mark.parametrize("epsilon", EPSILONS)
 def test_no_pair_and_no_output_breaks_the_bound(table, epsilon):
     space = coded(table)
     state = Brr(epsilon=epsilon).prepare(space)
@@ -190,6 +208,7 @@ def test_rounding_down_to_zero_would_break_every_bound():
     assert table_violation(sound, hamming(space), 45.0) <= 0
 
 
+@pytest.mark.slow("many draws", seconds=0.2, but=("0.2-8", "1.0-24", "3.0-24"))
 @pytest.mark.parametrize("bits", [8, 24, 256])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
 def test_the_number_of_flips_is_binomial(bits, epsilon):
@@ -294,6 +313,7 @@ def test_ties_do_not_depend_on_the_input_nor_on_the_order_of_the_index():
     assert (2 - backwards.pick(noisy, draws) == search.pick(noisy, draws)).all()
 
 
+@pytest.mark.slow("a large space")
 def test_many_ties_are_all_found():
     # 256 codes at distance 1 from zero, and a thousand words on one code
     one_bit = np.packbits(np.eye(256, dtype=np.uint8), axis=1)
@@ -353,6 +373,7 @@ def test_the_default_space_has_codes_in_the_package():
 # Twins and mutants: the checkers above must reject them
 
 
+@pytest.mark.slow("many draws", seconds=2, but="2.0")
 @pytest.mark.parametrize("factor", [2.0, 1.05])
 def test_more_epsilon_than_claimed_is_rejected(factor):
     space = coded(TABLES["gray"])

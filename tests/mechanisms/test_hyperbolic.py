@@ -98,6 +98,7 @@ def ball_p_value(points, epsilon):
 CASES = [(1, 0.3), (1, 6.0), (2, 1.3), (2, 7.0), (5, 4.5), (5, 12.0), (10, 10.0)]
 
 
+@pytest.mark.slow("other dimensions", seconds=0.3, but=("2-7.0", "5-12.0"))
 @pytest.mark.parametrize(("n", "epsilon"), CASES)
 def test_noise_around_the_origin_has_its_law(n, epsilon):
     rng = np.random.default_rng(n)
@@ -140,6 +141,11 @@ def _twice_the_norm(rng, epsilon, shape):
     return uniform_direction(rng, shape) * np.tanh(radius)[:, None]
 
 
+@pytest.mark.slow(
+    "other noise",
+    seconds=0.3,
+    but=("2-3.0-_doubled", "2-3.0-_gamma", "2-3.0-_lebesgue", "2-3.0-_twice_the_norm"),
+)
 @pytest.mark.parametrize("wrong", [_doubled, _lebesgue, _gamma, _twice_the_norm])
 @pytest.mark.parametrize(("n", "epsilon"), [(2, 3.0), (5, 9.0)])
 def test_wrong_noise_is_rejected(wrong, n, epsilon):
@@ -153,6 +159,7 @@ numbers = st.integers(0, 2**32 - 1)
 hard = settings(deadline=None, max_examples=200, derandomize=True)
 
 
+@pytest.mark.slow("many examples; draws around any centre by default")
 @hard
 @given(seed=numbers, n=st.integers(1, 6), edge=st.sampled_from([0.5, 1e-2, 1e-4]))
 def test_translation_is_an_isometry_that_takes_the_origin_to_the_centre(seed, n, edge):
@@ -179,6 +186,7 @@ def test_translation_does_not_cancel_at_the_edge():
         assert abs(Fraction(float(found)) - exact) < 1e-11
 
 
+@pytest.mark.slow("other dimensions", but="1-2.0")
 @pytest.mark.parametrize(("n", "epsilon"), [(1, 2.0), (2, 3.0), (5, 7.0)])
 def test_noise_around_any_centre_is_noise_around_the_origin_moved(n, epsilon):
     rng = np.random.default_rng(n)
@@ -207,6 +215,7 @@ def exact_nearest(point, words):
     return scores.index(min(scores))
 
 
+@pytest.mark.slow("other distances", but="1e-06")
 @pytest.mark.parametrize("edge", [0.3, 1e-3, 1e-6])
 def test_the_search_is_exact_up_to_the_edge(edge):
     rng = np.random.default_rng(1)
@@ -273,6 +282,7 @@ def table_p_value(state, table, size=60_000, seed=0):
     return min(1.0, len(found) * min(found))
 
 
+@pytest.mark.slow("other sizes", but="2.0")
 @pytest.mark.parametrize("epsilon", [1.3, 2.0, 5.0])
 def test_in_the_plane_the_law_is_that_of_cells_and_keeps_the_promise(epsilon):
     space = ball(PLANE)
@@ -306,6 +316,7 @@ class Twin:
         return self.state.decode(points, self.state.search, uniforms)
 
 
+@pytest.mark.slow("many draws")
 def test_wrong_measure_and_wrong_translation_give_other_words():
     space, epsilon = ball(PLANE), 2.0
     state, table = state_of("hyperbolic", space, epsilon), plane_table(space, epsilon)

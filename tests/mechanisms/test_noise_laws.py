@@ -124,6 +124,7 @@ def test_laplace_on_a_line_has_the_interval_law(epsilon):
     assert line_p_value(state, lambda x, s: line_law(x, s, epsilon)) > ALPHA
 
 
+@pytest.mark.slow("another size", but="0.5")
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_laplace_in_the_plane_has_the_law_of_voronoi_cells(epsilon):
     state = state_of("laplace", plane(), epsilon=epsilon)
@@ -181,6 +182,7 @@ def test_the_matrix_has_trace_n_and_is_the_regularised_covariance(lambda_):
     np.testing.assert_allclose(matrix, _covariance(plane(), lambda_), rtol=1e-12)
 
 
+@pytest.mark.slow("other shapes", but="0.2")
 @pytest.mark.parametrize("lambda_", [0.0, 0.2, 0.95])
 def test_mahalanobis_in_the_plane_has_the_law_of_voronoi_cells(lambda_):
     state = state_of("mahalanobis", plane(), epsilon=1.5, lambda_=lambda_)
@@ -210,6 +212,7 @@ def test_the_euclidean_equivalent_is_an_upper_bound():
 # Vickrey
 
 
+@pytest.mark.slow("other kernels", seconds=0.2, but=("0.0", "0.5", "t5"))
 @pytest.mark.parametrize(
     "t",
     [0.0, 0.25, 0.5, 0.75, 1.0, (0.0, 0.0), (1.0, 1.0), (0.5, 2.0, 0.1), (3.0, 0.0)],
@@ -239,6 +242,7 @@ def test_two_words_at_one_point_are_chosen_by_t_alone(t):
         assert g_test(seen, law) > ALPHA  # the lower id is the first
 
 
+@pytest.mark.slow("other shapes", but="0.5")
 @pytest.mark.parametrize("t", [0.5, 1.0, (0.1, 0.2, 0.3)])
 def test_the_size_of_a_batch_decides_no_tie(t):
     points = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]], [5, 1, 4], axis=0)
@@ -360,6 +364,15 @@ class Twin:
         return self.decode(points, self.search, uniforms)
 
 
+@pytest.mark.slow(
+    "other epsilons",
+    seconds=0.1,
+    but=(
+        "2.0-laplace-parameters0",
+        "2.0-mahalanobis-parameters3",
+        "2.0-vickrey-parameters1",
+    ),
+)
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
@@ -376,6 +389,7 @@ def test_another_epsilon_under_the_same_claim_is_rejected(name, parameters, fact
     assert line_p_value(twin, lambda x, s: vickrey_line_law(x, s, 1.2, t)) < ALPHA
 
 
+@pytest.mark.slow("other dimensions", but="5-2.0-2.0-0.1861-400000")
 @pytest.mark.parametrize(("n", "epsilon", "distance", "printed", "size"), TWO_WORDS)
 def test_twice_the_epsilon_flips_two_words_too_rarely(
     n, epsilon, distance, printed, size
@@ -407,12 +421,14 @@ def test_wrong_noise_flips_two_words_at_another_rate(wrong, n):
     assert two_words_p_value(twin.sample, 2.0, n, 2.0, 400_000, rng) < ALPHA
 
 
+@pytest.mark.slow("other noise", but="_gaussian")
 @pytest.mark.parametrize("wrong", [_gaussian, _ball, _shape_off_by_one])
 def test_wrong_noise_is_rejected_in_the_plane(wrong):
     twin = Twin(state_of("laplace", plane(), epsilon=2.0), wrong)
     assert plane_p_value(twin, 2.0, np.eye(2)) < ALPHA
 
 
+@pytest.mark.slow("many draws")
 def test_mahalanobis_brought_back_to_unit_length_is_rejected():
     space, lambda_ = plane(), 0.7
     matrix = _covariance(space, lambda_)
@@ -463,6 +479,7 @@ def test_literal_vickrey_is_rejected():
     assert line_p_value(twin, lambda x, s: vickrey_line_law(x, s, 1.2, 0.5)) < ALPHA
 
 
+@pytest.mark.slow("other kernels", but="0.6")
 @pytest.mark.parametrize("other", [0.4, 0.6, (1.0, 0.0)])
 def test_vickrey_with_another_kernel_is_rejected(other):
     twin = state_of("vickrey", line(), epsilon=1.2, t=other)

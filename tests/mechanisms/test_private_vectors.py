@@ -40,6 +40,7 @@ def stretch(matrix, space):
     return float((moved[length > 0] / length[length > 0]).max(initial=0.0))
 
 
+@pytest.mark.slow("all pairs")
 @settings(deadline=None, max_examples=150, derandomize=True)
 @given(
     space=spaces(max_dim=8),

@@ -92,6 +92,7 @@ hard = settings(
 shares = st.sampled_from([0.0, 0.3, 0.75, 1.0])
 
 
+@pytest.mark.slow("all pairs")
 @hard
 @given(space=spaces(max_words=15), share=shares)
 def test_the_sensitivity_is_never_below_the_true_one(space, share):

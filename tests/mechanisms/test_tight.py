@@ -56,6 +56,7 @@ def test_the_bound_holds_wherever_there_is_a_solution(
     assert excess_loss(state, epsilon) <= 1e-12
 
 
+@pytest.mark.slow("other weights", seconds=0.3, but="1e-10")
 @pytest.mark.parametrize("above", [0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-3])
 def test_the_bound_holds_where_the_weight_of_a_word_is_all_but_0(above):
     # A word in the middle of six: from some epsilon down its weight would be negative.

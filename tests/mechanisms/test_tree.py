@@ -476,6 +476,7 @@ def test_the_default_space_has_its_tree():
     assert state.tree.nodes[1, good] != state.tree.nodes[1, bad]
 
 
+@pytest.mark.slow("other epsilons", but="10")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.5, 10, 20.0])
 def test_shipped_integers_are_those_of_the_linear_program(epsilon):
     space = mg.load_space()
@@ -495,6 +496,7 @@ def test_shipped_integers_that_were_changed_are_refused(monkeypatch):
         Tree(10.0).prepare(mg.load_space())
 
 
+@pytest.mark.slow("a process")
 def test_the_default_path_imports_neither_scipy_nor_faiss():
     script = (
         "import sys, mondegreen as mg\n"

@@ -99,6 +99,7 @@ def literal_law(epsilon, t):
     return law
 
 
+@pytest.mark.slow("other settings", but="0.5")
 @pytest.mark.parametrize("t", [0.0, 0.5, 1.0])
 def test_vickrey_literal_draws_from_the_printed_algorithm(t):
     law = literal_law(2.0, t)
@@ -110,6 +111,7 @@ def test_vickrey_literal_draws_from_the_printed_algorithm(t):
     assert sampler_p_value(sound, law, [0]) < ALPHA
 
 
+@pytest.mark.slow("other settings", seconds=0.1, but=("0.0-2.0", "1.0-2.0"))
 @pytest.mark.parametrize("epsilon", [0.01, 2.0, 20.0])
 @pytest.mark.parametrize("t", [0.0, 0.5, 1.0])
 def test_vickrey_literal_loses_infinitely_much(epsilon, t):
@@ -223,6 +225,7 @@ def test_the_law_of_truncated_gumbel_keeps_its_smallest_probabilities(count, sca
     assert count < 200 or log[-1] < -500
 
 
+@pytest.mark.slow("other sizes", but="3.0")
 @pytest.mark.parametrize("factor", [1.05, 3.0, 1000.0])
 def test_truncated_gumbel_draws_from_its_law(factor):
     space = cloud(30)
@@ -357,6 +360,7 @@ def umldp_violation(state, epsilon, p):
     return float((loss - allowed * (1 + 1e-12)).max()) - 1e-12
 
 
+@pytest.mark.slow("all pairs")
 @few
 @given(
     space=spaces(max_words=20),
@@ -463,6 +467,7 @@ def cluster_violation(state, epsilon):
     return worst - epsilon * (1 + 1e-12) - 1e-12
 
 
+@pytest.mark.slow("all pairs")
 @few
 @given(space=spaces(), epsilon=epsilons(1e-9, 1e9), k=st.integers(2, 12))
 def test_what_custext_promises_within_a_cluster_holds(space, epsilon, k):

@@ -45,6 +45,7 @@ def test_a_word_with_marks_has_the_symbol_of_the_word_without(lookup):
         assert find(lookup, word) == find(lookup, plain)
 
 
+@pytest.mark.slow("all ordinary words", seconds=2, but="sensitive")
 def test_no_mark_makes_a_word_ordinary(lookup):
     """All ordinary words with marks on their vowels hide, whatever their case."""
     marked = str.maketrans({"a": "á", "e": "ê", "i": "ï", "o": "ö", "u": "ũ"})

@@ -69,6 +69,7 @@ def test_words_that_are_not_found_have_the_symbols_they_have_alone(policy, make)
     assert is_sound == (make is DetectorLookup)
 
 
+@pytest.mark.slow("many texts")
 def test_whatever_a_detector_finds_other_words_do_not_move(policy):
     dice = random.Random(25)
     kinds = ["PERSON", "LOCATION", "URL", "DATE_TIME", "ODD", "NRP"]

@@ -50,7 +50,15 @@ def keeps(table, nats):
     )
 
 
-@pytest.mark.parametrize(("grid", "nats"), LAWS)
+@pytest.mark.parametrize(
+    ("grid", "nats"),
+    [
+        pytest.param(
+            grid, c, marks=[pytest.mark.slow("a large grid")] * (grid == Grid())
+        )
+        for grid, c in LAWS
+    ],
+)
 def test_two_amounts_lose_c_for_each_cell_between_them(grid, nats):
     near = Near(grid, nats)
     table = near.weights.astype(object)
@@ -100,6 +108,7 @@ def test_a_louder_law_under_the_same_claim_is_rejected(nats):
     assert not keeps(table, nats)
 
 
+@pytest.mark.slow("exact arithmetic")
 def test_weights_that_are_rounded_to_the_nearest_integer_are_rejected():
     """At the far end weights are few units, and half a unit is too much."""
     grid, nats = Grid(), 0.65

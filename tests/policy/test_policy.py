@@ -166,6 +166,7 @@ def test_a_capital_that_turns_a_line_moves_symbols_of_that_line_alone(sensitive)
     assert moved == [1, 3]  # "Ways", since all 4 have a capital; not the other line
 
 
+@pytest.mark.slow("all words of a policy")
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=40))
 def test_symbols_do_not_depend_on_what_was_seen_before(text):

@@ -64,6 +64,7 @@ def body(ordinary="the and of", names=tuple(PROJECTS), more=""):
 # --- what a file is
 
 
+@pytest.mark.slow("builds a policy")
 def test_a_built_policy_says_what_it_is_made_of(built):
     path, facts = built
     lexicon = read_policy_file(path)
@@ -80,6 +81,7 @@ def test_a_built_policy_says_what_it_is_made_of(built):
     assert "project" in {row["class"] for row in info["classes"]}
 
 
+@pytest.mark.slow("builds policies", seconds=2)
 def test_diff_finds_what_the_source_changed_and_nothing_else(built):
     given = ["policy", "diff", "sensitive", str(built[0]), "--json"]
     rows = json.loads(CliRunner().invoke(cli, given).stdout)
@@ -315,6 +317,7 @@ def test_build_replaces_a_file_by_force_alone(built):
     assert "--force" in done.output
 
 
+@pytest.mark.slow("builds a policy")
 def test_a_policy_like_names_opens_the_classes_of_names(tmp_path):
     (tmp_path / "s.txt").write_text("[ordinary]\nrouter\n")
     target = tmp_path / "x.policy"

@@ -53,6 +53,7 @@ def test_two_words_never_share_a_surrogate_and_ordinary_ones_pass():
         assert sent[-2:] == ["the", "and"]
 
 
+@pytest.mark.slow("another word", but="okafor")
 @pytest.mark.parametrize("word", ["anna", "okafor"])
 def test_a_word_may_stand_for_itself_as_for_any_other(word):
     """All words of a group have one law, known or not. False alarms: 1e-6."""
@@ -61,6 +62,7 @@ def test_a_word_may_stand_for_itself_as_for_any_other(word):
     assert stats.chisquare(list(found.values())).pvalue > 1e-6
 
 
+@pytest.mark.slow("many draws of all injections", seconds=2)
 def test_all_injections_are_alike():
     runs = 6_000
     found = Counter(

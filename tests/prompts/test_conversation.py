@@ -424,6 +424,7 @@ def test_conversations_in_threads_are_never_mixed():
     in_threads(work, range(6))
 
 
+@pytest.mark.slow("many tasks; threads by default")
 def test_conversations_in_tasks_are_never_mixed():
     async def task(seed):
         for _ in talk(seed, 15):

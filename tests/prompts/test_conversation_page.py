@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "keep-a-conversation.md").read_text("utf-8")
 
 
+@pytest.mark.slow("runs a page")
 def test_the_python_of_the_page_runs():
     (block,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     done = subprocess.run(

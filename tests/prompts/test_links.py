@@ -143,6 +143,7 @@ def test_a_host_cut_anywhere_gets_no_original(host, conversation):
     assert "".join(c.restore_stream(answer)) == answer
 
 
+@pytest.mark.slow("every cut of 300 answers", seconds=4)
 def test_what_is_made_of_links_is_restored_the_same_wherever_it_is_cut():
     rng = np.random.default_rng(7)
     with mg.conversation() as c:

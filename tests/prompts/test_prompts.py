@@ -352,6 +352,7 @@ def test_an_integer_is_no_other_number(guard, strange):
             guard.request("chat/completions", chat("bam", **{name: strange}))
 
 
+@pytest.mark.slow("a million numbers")
 def test_as_many_numbers_pass_as_the_bits_say():
     for rule in (Number(0, 2, decimals=2), Number(-2, 2, decimals=2), Number(0, 999)):
         step = 10**-rule.decimals

@@ -34,6 +34,9 @@ def places(path):
     return [(numbers[at], numbers[at + 1]) for at in range(0, len(numbers), 2)]
 
 
+@pytest.mark.slow(
+    "a large drawing", seconds=0.2, but=("certified_epsilon-by-epsilon", "n_w-2-tem")
+)
 @some
 def test_a_file_is_valid_and_has_a_name_and_a_description(figure):
     root = root_of(figure)

@@ -52,8 +52,9 @@ def test_another_format_is_refused(tmp_path):
         write_figures(study(), tmp_path, "pdf")
 
 
-@pytest.mark.slow("draws every figure twice")
-def test_figures_replace_files_only_if_asked(tmp_path):
+def test_figures_replace_files_only_if_asked(tmp_path, monkeypatch):
+    one = figures(study())[:1]
+    monkeypatch.setattr("mondegreen.report.figures.figures", lambda _: one)
     write_figures(study(), tmp_path)
     with pytest.raises(DataError, match="exists already"):
         write_figures(study(), tmp_path)

@@ -145,6 +145,7 @@ def test_a_page_is_well_formed_and_says_no_nan(case):
         assert "for" not in attrs or attrs["for"] in ids
 
 
+@pytest.mark.slow("a large page", but="nothing")
 @each_case
 def test_nothing_is_loaded_from_anywhere(case):
     text = page_of(case)
@@ -167,6 +168,7 @@ def test_nothing_is_loaded_from_anywhere(case):
     assert "script-src" not in policy
 
 
+@pytest.mark.slow("draws a page", but="nothing")
 @each_case
 def test_a_page_can_be_read_aloud(case):
     page = Page(page_of(case))
@@ -190,6 +192,7 @@ def test_a_page_can_be_read_aloud(case):
         assert "tabindex" not in attrs or attrs["aria-label"]
 
 
+@pytest.mark.slow("draws a page", but="nothing")
 @each_case
 def test_every_figure_has_its_numbers(case):
     text = page_of(case)
@@ -201,6 +204,7 @@ def test_every_figure_has_its_numbers(case):
         assert page.all("td")
 
 
+@pytest.mark.slow("draws a page")
 def test_words_and_names_are_text_and_no_markup():
     page = Page(page_of("hostile"))
     assert not {"script", "img"} & {tag for tag, _, _ in page.elements}
@@ -216,12 +220,14 @@ def test_a_page_is_bytes_even_where_text_is_half_a_character(tmp_path):
     assert "\ufffd" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow("draws a page")
 def test_a_page_shows_light_dark_and_paper():
     text = page_of("whole")
     assert "prefers-color-scheme:dark" in text
     assert "@media print" in text
 
 
+@pytest.mark.slow("draws a page")
 def test_the_numbers_of_the_page_are_those_of_the_study():
     page = Page(page_of("whole"))
     (link,) = [a for a in page.all("a") if "download" in a]
@@ -229,6 +235,7 @@ def test_the_numbers_of_the_page_are_those_of_the_study():
     assert Study.from_dict(json.loads(data)) == study()
 
 
+@pytest.mark.slow("draws a page")
 def test_the_page_warns_of_comparing_epsilons_and_offers_other_axes():
     page = Page(page_of("whole"))
     assert "You cannot compare the epsilons of different mechanisms" in page.text
@@ -236,6 +243,7 @@ def test_the_page_warns_of_comparing_epsilons_and_offers_other_axes():
     assert offered == ["against-epsilon", "against-worst_loss", "against-bayes_risk"]
 
 
+@pytest.mark.slow("draws a page")
 def test_numbers_of_two_axes_of_one_name_are_both_shown():
     head = '<th scope="col">Bayes risk</th>' * 2
     assert f'<th scope="col">ε</th>{head}</tr>' in page_of("whole")
@@ -256,6 +264,7 @@ def test_the_worst_words_are_named_with_their_chance():
     assert f"<bdi>hapax</bdi> <small>{stay:.3g}%</small>" in text
 
 
+@pytest.mark.slow("draws a page")
 def test_sentences_are_shown_only_where_there_are_some():
     assert 'id="sentences"' in page_of("whole")
     assert 'id="sentences"' not in page_of("nothing")

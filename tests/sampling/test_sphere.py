@@ -18,6 +18,7 @@ def test_directions_are_uniform_on_the_sphere(n, rows):
     assert direction_p_value(u) > ALPHA
 
 
+@pytest.mark.slow("other dimensions", but="5-60000")
 @pytest.mark.parametrize(("n", "rows"), DIMS[1:])
 def test_directions_that_are_not_uniform_are_noticed(n, rows):
     rng = np.random.default_rng(n)

@@ -84,6 +84,7 @@ def test_a_large_order_does_not_underflow():
     assert renyi_entropy(law, 500.0)[0] == pytest.approx(math.log(1000))
 
 
+@pytest.mark.slow("all words")
 @given(laws())
 def test_an_entropy_falls_with_its_order_and_stays_in_range(law):
     values = [

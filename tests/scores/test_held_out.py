@@ -35,6 +35,7 @@ def test_of_the_law_itself_they_are_the_errors_of_the_law():
     )
 
 
+@pytest.mark.slow("many runs")
 def test_few_runs_give_the_inference_error_without_bias_and_never_flatter():
     rng = np.random.default_rng(0)
     found = np.array(

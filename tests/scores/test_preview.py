@@ -107,6 +107,7 @@ def pairs_of(tree):
     return np.array(pairs, dtype=np.int32).T
 
 
+@pytest.mark.slow("measures a setting")
 def test_the_tree_of_the_space_says_what_is_near_for_mechanisms_without_one():
     space = mg.load_space()
     pairs = pairs_of(mg.mechanism("tree", epsilon=10.0).prepare(space).tree)
@@ -133,6 +134,7 @@ def parts_of(privatizer):
     return privatizer.state, lookup, privatizer.reading
 
 
+@pytest.mark.slow("another setting", but="none")
 @pytest.mark.parametrize("read", ["none", "sentence"])
 def test_a_default_setting_is_looked_up_and_is_what_would_be_measured(read):
     private = mg.Privatizer(mg.mechanism("tree", epsilon=10.0), read=read)
@@ -144,6 +146,7 @@ def test_a_default_setting_is_looked_up_and_is_what_would_be_measured(read):
         assert getattr(found, name) == pytest.approx(getattr(measured, name), abs=0.02)
 
 
+@pytest.mark.slow("measures settings")
 def test_a_process_measures_a_setting_once_and_each_setting_anew(space, monkeypatch):
     measured = []
     anew = preview_module.measure
@@ -177,6 +180,7 @@ def test_all_previews_that_are_shipped_are_what_is_measured():
     assert rows == [ship_previews.row(row["epsilon"], row["read"]) for row in rows]
 
 
+@pytest.mark.slow("measures settings")
 def test_another_setting_has_another_key(made):
     mechanism = made.mechanism
     others = [
@@ -193,6 +197,7 @@ def test_another_setting_has_another_key(made):
     assert len({preview_key(*parts_of(made)), *keys}) == len(keys) + 1
 
 
+@pytest.mark.slow("an attack")
 def test_an_attacker_is_tried_when_asked():
     made = mg.Privatizer(mg.mechanism("tree", epsilon=9.5))
     assert made.preview().recovered is None

@@ -23,6 +23,7 @@ def expected(words):
     return {"largest": 2.0 * max(words), "median": 2.0 * float(np.median(words))}
 
 
+@pytest.mark.slow("all rows")
 @given(batches=BATCHES, pending=st.sampled_from([0, 3, 1 << 20]))
 def test_it_is_what_all_rows_together_give(batches, pending):
     losses, sums = TextLosses(), {}

@@ -202,6 +202,7 @@ def _pickled(space):
     return pickle.loads(pickle.dumps(space))
 
 
+@pytest.mark.slow("every byte", but="True")
 @pytest.mark.parametrize("only", [False, True])
 def test_every_changed_byte_of_a_file_with_codes_is_noticed(tmp_path, only):
     space = with_codes(cloud(6, 3), bits=16)
@@ -294,6 +295,7 @@ def test_the_codes_of_the_package_can_be_made_again():
     assert with_codes(load_space()).codes.digest == CODES_DIGEST
 
 
+@pytest.mark.slow("all words of the space")
 def test_the_codes_of_the_package_keep_neighbours():
     faiss = pytest.importorskip("faiss")
     space = load_space()

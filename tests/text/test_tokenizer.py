@@ -321,6 +321,7 @@ def test_time_is_linear_in_the_text(unit: str) -> None:
     assert "".join(parts) == text
 
 
+@pytest.mark.slow("ten megabytes", but="line0")
 @pytest.mark.parametrize("line", ["a" * 10_000_000, "word " * 2_000_000])
 def test_a_line_of_ten_megabytes_is_read_in_seconds(line: str) -> None:
     start = time.process_time()

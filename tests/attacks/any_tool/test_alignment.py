@@ -84,6 +84,7 @@ def test_counterparts_rise_and_deletions_alone_are_found(words, data):
     assert all(kept[p] == words[i] for i, p in enumerate(found) if p != GONE)
 
 
+@pytest.mark.slow("long texts")
 def test_memory_grows_with_the_length_and_not_with_its_square():
     def peak(count):
         words = ["a", "b"] * count

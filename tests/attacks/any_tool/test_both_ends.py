@@ -43,6 +43,7 @@ def test_a_release_that_masks_nothing_is_read_whole(attack, has_spans):
     assert "surrogates" not in found
 
 
+@pytest.mark.slow("an attack each", seconds=2)
 @pytest.mark.parametrize("has_spans", [True, False])
 @pytest.mark.parametrize("mask", ["***", "[REDACTED]", "XXXX"])
 def test_a_release_that_masks_all_leaves_chance(attack, mask, has_spans):
@@ -56,6 +57,7 @@ def test_a_release_that_masks_all_leaves_chance(attack, mask, has_spans):
     assert "surrogates" not in found
 
 
+@pytest.mark.slow("an attack")
 def test_a_withheld_text_leaves_nothing(attack):
     found = attack(lambda text: "", whole=True)
     assert found["survivors"].value == 0.0
@@ -80,6 +82,7 @@ def test_a_release_that_masks_at_random_leaves_the_rest(attack, share):
     assert found["reader"].value == pytest.approx(guessed, abs=1e-9)
 
 
+@pytest.mark.slow("an attack")
 def test_one_kind_that_is_left_is_found_by_its_kind(attack):
     found = attack(lambda word: word if word in ("Oslo", "Paris") else "***")
     by_kind = found["survivors"].details["by_kind"]
@@ -115,6 +118,7 @@ def test_numbered_masks_are_surrogates_and_plain_masks_are_none(attack):
     )
 
 
+@pytest.mark.slow("attacks")
 def test_a_name_that_stands_elsewhere_is_left(attack):
     def rewrite(text):
         return f"It is about {text.split()[0]}." if text.startswith(("A", "B")) else ""
@@ -130,6 +134,7 @@ def test_the_riskiest_rows_are_numbers(attack):
     assert all(isinstance(each["row"], int) for each in worst)
 
 
+@pytest.mark.slow("two attacks", seconds=2)
 def test_the_same_result_again(attack):
     once, again = (attack(lambda word: word[:4], count=20) for _ in range(2))
     assert once == again

@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def test_an_ordinary_word_elsewhere_is_no_leak():
     assert row.fate[0] > MOVED
 
 
+@pytest.mark.slow("many texts")
 def test_counts_of_many_texts_take_the_memory_of_some():
     survivors = Survivors("sensitive words")
     rows = list(

@@ -63,8 +63,8 @@ def prompts() -> str:
     return (
         f"Language models judged {len(judges[0])} prompts. With the restoring proxy "
         f"and `names`, each of {len(judges)} judges said that {_list(restored)} "
-        "prompts still ask the same ([how](../explanation/private-prompts.md)). Without "
-        f"`--restore`, at epsilon 12, each of {len(JUDGES)} judges said this of "
+        "prompts still ask the same ([how](../explanation/private-prompts.md)). "
+        f"Without `--restore`, at epsilon 12, each of {len(JUDGES)} said this of "
         f"{_list(names)} prompts under `names`, and of {_list(health)} under "
         "`sensitive --open health`.\n"
     )

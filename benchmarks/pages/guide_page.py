@@ -12,11 +12,11 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from benchmarks import machine
+from benchmarks.measure.policy_readings import JUDGES
 from benchmarks.pages.page import Table, Tables, fill
 from benchmarks.pages.policies_page import (
     COLLECTIONS,
     DEFAULT,
-    JUDGES,
     READINGS,
     load,
     marks_of,
@@ -62,9 +62,9 @@ def prompts() -> str:
     names, health = ([_count_same(j, n) for j in range(len(JUDGES))] for n in READINGS)
     return (
         f"Language models judged {len(judges[0])} prompts. With the restoring proxy "
-        f"and `names`, each of {len(judges)} judges said that {_list(restored)} prompts "
-        "still ask the same ([how](../explanation/private-prompts.md)). Without "
-        f"`--restore`, at epsilon 12, each of {len(JUDGES)} judges said this of "
+        f"and `names`, each of {len(judges)} judges said that {_list(restored)} "
+        "prompts still ask the same ([how](../explanation/private-prompts.md)). "
+        f"Without `--restore`, at epsilon 12, each of {len(JUDGES)} said this of "
         f"{_list(names)} prompts under `names`, and of {_list(health)} under "
         "`sensitive --open health`.\n"
     )

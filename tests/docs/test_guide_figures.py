@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
-from benchmarks.pages import guide_page
+from benchmarks.pages import guide_page, policy_page
 from benchmarks.pages.page import filled
 from benchmarks.pages.policies_page import COLLECTIONS, DEFAULT, load
 from mondegreen.cli.main import cli
@@ -121,3 +121,35 @@ def test_what_is_protected_is_called_by_the_same_word():
     assert set(words) >= {"strong", "moderate", "weak", "vacuous", "none"}
     stated = json.loads(privatizer.guarantee.to_json())
     assert stated["protection"] in words
+
+
+@pytest.mark.parametrize(
+    ("example", "marked"),
+    [
+        ("mark brown", "mark brown"),
+        ("hope banks", "hope banks"),
+        ("Mark Brown", "We met [Mark] [Brown]."),
+        ("Mr. Young", "We met Mr. [Young]."),
+        ("Name: Hope", "Name: [Hope]"),
+        ("MARK BROWN", "We met [MARK] [BROWN]."),
+        ("Hope called.", "Hope called."),
+        ("> Hope called", "> Hope called"),
+        ("BILL", "We met BILL."),
+        ("Mr. Will", "We met Mr. Will."),
+        ("Dr. Best", "We met Dr. Best."),
+        ("WILL SMITH", "WILL [SMITH]"),
+        ("Will", "[Will]"),
+        ("Will,", "Will,"),
+        ("Will Smith", "Will [Smith]"),
+        ("Mr. House", "We met Mr. House."),
+    ],
+)
+def test_names_that_are_words_stay_where_the_page_says(example, marked):
+    text = (ROOT / "docs/guide/not-protected.md").read_text(encoding="utf-8")
+    table = text.partition("| how it is written |")[2].partition("\n\n")[0]
+    rows = [line.split("|") for line in table.splitlines()[1:]]
+    (row,) = (cells for cells in rows if f"*{example}*" in cells[-3])
+    is_replaced = row[-2].strip() == "replaced"
+    name = re.search(r"(?i)\b(mark|hope|young|bill|will|best|house)\b", example)[0]
+    assert policy_page.marked("sensitive", re.sub(r"[\[\]]", "", marked)) == marked
+    assert (f"[{name}]" in marked) == is_replaced

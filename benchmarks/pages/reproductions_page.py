@@ -106,10 +106,11 @@ def in_short() -> str:
         f"papers, and {len(rows) - of_papers} are comparisons of ours. Our vectors, "
         f"texts and models differ from the papers', {small} experiments are at a small "
         f"scale, and {three} of {len(judged)} intervals come from three seeds. **Of "
-        f"{amount(len(known) - told[APART], 'claim')} of the papers, {told[HOLDS]} hold "
-        f"here{only if within else ''}, {_negated(told[FAILS])}, and {told[UNTOLD]} "
-        f"cannot be told here.** Of these {told[UNTOLD]}, we set {len(aside)} aside by [a "
-        f"rule](#how-to-read-this-page), whatever we measured: our interval lies above "
+        f"{amount(len(known) - told[APART], 'claim')} of the papers, "
+        f"{told[HOLDS]} hold here{only if within else ''}, {_negated(told[FAILS])}, "
+        f"and {told[UNTOLD]} cannot be told here.** Of these {told[UNTOLD]}, we set "
+        f"{len(aside)} aside by [a rule](#how-to-read-this-page), whatever we "
+        f"measured: our interval lies above "
         f"0 in {above}, below 0 in {below}, and contains 0 in {around}."
     )
     second = (

@@ -46,11 +46,11 @@ it](../how-to/run-a-service.md)). Request and response bodies are JSON, in UTF-8
 `--api-keys`, all requests except `/healthz` and `/readyz` need
 `Authorization: Bearer KEY` or `X-API-Key: KEY`.
 
-| status | |
+| status | when |
 |---|---|
 | 200 | done |
 | 204 | done; the response has no body (`DELETE`) |
-| 400 | the body is not JSON, or has half of a surrogate pair |
+| 400 | the body is not JSON, or contains half of a UTF-16 surrogate pair (`\\ud800`) |
 | 401 | no API key, or an unknown one |
 | 404 | unknown path; unknown or expired conversation |
 | 405 | wrong method |
@@ -68,7 +68,7 @@ Every error is `{"error": "..."}`. It repeats nothing of the request.
 
 The other sections are about `mondegreen serve`. `mondegreen proxy` has these paths:
 
-| path | |
+| path | what it does |
 |---|---|
 | `POST /v1/chat/completions`, `/v1/completions` | sent in private form |
 | `POST /v1/embeddings`, `/v1/responses` | sent in private form |
@@ -77,11 +77,11 @@ The other sections are about `mondegreen serve`. `mondegreen proxy` has these pa
 | `DELETE /v1/conversations/{token}` | with `--restore`: forgets a conversation |
 | `GET /guarantee` | what is promised, and its digest |
 | `GET /healthz` | the process is alive |
-| `GET /readyz` | a word can be privatized; this does not test the upstream |
+| `GET /readyz` | the proxy can privatize a word. It does not test the upstream |
 | `GET /metrics` | counts for Prometheus |
 | `GET /ui` | the page, with `--restore`, for this machine only |
 
-| status | |
+| status | when |
 |---|---|
 | 200, 204 | done; 204 after `DELETE` |
 | 400 | a field or query string is not allowed; no JSON object; a dry run |

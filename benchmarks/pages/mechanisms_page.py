@@ -54,7 +54,7 @@ def mechanisms() -> Table:
 def _row(row: dict) -> list[str]:
     name = _label(row)
     if "refused" in row:
-        return [name, f"{row['epsilon']:g}", *["–"] * 9, "refused"]
+        return [name, f"{row['epsilon']:g}", *["–"] * 9, "rejected"]
     risk = row.get("risk_uniform")
     most = f"≤ {row['risk_uniform_at_most']:.3f}" if risk is None else f"{risk:.3f}"
     often = row.get("risk_frequency")
@@ -91,8 +91,8 @@ def _nats(row: dict, key: str) -> str:
 
 
 def at_one_promise() -> Table:
-    """What is left of the words at one promised epsilon."""
-    header = ["promised epsilon", *(_label({"mechanism": n}) for n in MATCHED)]
+    """What is left of the words at one epsilon of the guarantee."""
+    header = ["epsilon of the guarantee", *(_label({"mechanism": n}) for n in MATCHED)]
     found = {
         (row["mechanism"], row["epsilon"]): row for row in load("mechanisms")["rows"]
     }
@@ -102,7 +102,7 @@ def at_one_promise() -> Table:
         for name in MATCHED:
             row = found.get((name, epsilon), {})
             stays = row.get("n_w_mean")
-            missing = "refused" if "refused" in row else "–"
+            missing = "rejected" if "refused" in row else "–"
             cells.append(missing if stays is None else f"{stays:.3f}")
         lines.append([f"{epsilon:g}", *cells])
     return Table(header, lines)
@@ -120,7 +120,7 @@ def at_equal_risk() -> Table:
         ]
         risks = [row.get("risk_uniform", 1 - row["n_w_mean"]) for row in rows]
         if not min(risks) < RISK < max(risks):
-            lines.append([_label(rows[0]), "not in the table", "–", "–"])
+            lines.append([_label(rows[0]), "no such setting", "–", "–"])
             continue
         order = np.argsort(risks)
         keys = ("nats_nearest", "nats_any")

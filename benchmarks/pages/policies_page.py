@@ -262,7 +262,7 @@ def context() -> Table:
             ]
             size = f"{row['n']:,}"
             body.append([name + star, size, _with_interval(row, "reader"), *cells])
-    header = ["set", "sensitive words", "reader", "neighbors alone"]
+    header = ["set", "sensitive words", "in-domain reader", "neighbors alone"]
     return Table([*header, "group alone", "most common word"], body)
 
 
@@ -272,9 +272,10 @@ def implicit() -> str:
     left, units = (sum(each[i] for each in found.values()) for i in (0, 1))
     described, all_ = found["implicit"]
     share = 100 * (left - described) / (units - all_)
+    which = f"All {left}" if described == left else f"{described} of them"
     return (
-        f"In llm_redactor, the default leaves {left} units unchanged. {described} of "
-        'them are descriptions in ordinary words, such as "our largest enterprise '
+        f"In llm_redactor, the default leaves {left} units unchanged. {which} "
+        'are descriptions in ordinary words, such as "our largest enterprise '
         f'client". Of the other units, {share:.2f} % are left.\n'
     )
 

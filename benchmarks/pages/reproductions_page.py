@@ -47,8 +47,18 @@ MANY: Final = 4
 AXES_OF: Final = "benchmark-axes"
 """The experiment on orders at equal words and equal readers."""
 
+AXIS_OF_POLICIES: Final = "sensitive words that a reader recovers"
+OTHER_LIST: Final = frozenset({"Mahalanobis", "SanText", "SynTF", "calibrated"})
+"""Mechanisms that AXES_OF measured with a newer list of sensitive words than CMP."""
+
 ABOVE_ALL: Final = "one of the two is above all of the levels at every epsilon"
 """Why there is no margin: nothing was measured at a level or below."""
+
+EQUAL: Final = "benchmark-equal"
+GUMBEL: Final = "truncated Gumbel"
+"""The experiment on equal privacy, and its mechanism that never protects as much."""
+
+FEW_SEEDS: Final = 3
 
 ORDER_OF: Final = "order of"
 """In its claims, where a published mechanism is compared with another one."""
@@ -69,6 +79,13 @@ TITLES: Final = {
 }
 """What the papers are called."""
 
+NOTES: Final = {
+    "vickrey": "All rows measure [our form](proofs/vickrey.md), which may return the "
+    "word itself. Algorithm 1 of the paper excludes the word, its theorem does not "
+    "([why that matters](proofs/vickrey_literal.md)).",
+}
+"""What a reader must know of all rows of a paper."""
+
 
 def in_short() -> str:
     """What holds, what does not and what cannot be told, for people in a hurry."""
@@ -80,20 +97,26 @@ def in_short() -> str:
     of_papers = sum(bool(claims([row])) for row in rows)
     aside = [each for each in known if stored.is_aside(each)]
     above, below, around = stored.sides(aside)
+    judged = [each for each in known if each["margin"] and each["verdict"] != APART]
+    three = sum(each["margin"]["runs"] <= FEW_SEEDS for each in judged)
+    within = sum(stored.is_within(row, each) for row in rows for each in claims([row]))
+    only = f" ({within} of them only [within an allowance](#how-to-read-this-page))"
     first = (
         f"We made {amount(len(rows), 'experiment')}: {of_papers} test claims of five "
         f"papers, and {len(rows) - of_papers} are comparisons of ours. Our vectors, "
-        f"texts and models differ from the papers', and {small} experiments are at a "
-        f"small scale. **Of {amount(len(known) - told[APART], 'claim')} of the papers, "
-        f"{told[HOLDS]} hold here, {_negated(told[FAILS])}, and {told[UNTOLD]} cannot "
-        f"be told here.** Of these {told[UNTOLD]}, we set {len(aside)} aside by [a "
-        f"rule](#how-to-read-this-page), whatever we measured: our interval lies above "
+        f"texts and models differ from the papers', {small} experiments are at a small "
+        f"scale, and {three} of {len(judged)} intervals come from three seeds. **Of "
+        f"{amount(len(known) - told[APART], 'claim')} of the papers, "
+        f"{told[HOLDS]} hold here{only if within else ''}, {_negated(told[FAILS])}, "
+        f"and {told[UNTOLD]} cannot be told here.** Of these {told[UNTOLD]}, we set "
+        f"{len(aside)} aside by [a rule](#how-to-read-this-page), whatever we "
+        f"measured: our interval lies above "
         f"0 in {above}, below 0 in {below}, and contains 0 in {around}."
     )
     second = (
         f"{told[APART]} more claims are definitions, proofs, arithmetic or logic. For "
-        f"{len(tested)} of all {len(known)} claims we have numbers of the paper, which "
-        f"pass the test of the claim. {amount(len(beside), 'number')} of the papers "
+        f"{len(tested)} of all {len(known)} claims we have numbers of the paper, and "
+        f"these pass its test. {amount(len(beside), 'number')} of the papers "
         f"stand beside ours: {near[HOLDS]} agree, {near[FAILS]} differ, {near[UNTOLD]} "
         f"cannot be told, and {near[APART]} are counted apart, such as floors and "
         "arithmetic."
@@ -151,23 +174,33 @@ def papers() -> str:
                 *("our margin (95 %)", "verdict", "why"),
             ]
             table = str(Table(header, lines, (0, 1, 2, 3, 4)))
-            about = f"{TITLES[paper]}\n" if paper in TITLES else ""
-            parts += [f"### {name}: {who}\n", about, table]
+            about = [f"{each[paper]}\n" for each in (TITLES, NOTES) if paper in each]
+            parts += [f"### {name}: {who}\n", *about, table]
     return "\n".join(filter(None, parts))
 
 
 def _judged(row: Row, claim: Row) -> list[str]:
     """A claim, by how much the paper's numbers and ours pass its test, and why."""
-    margin, anchor = claim["margin"], stored.cited(row, claim)
+    anchor = stored.cited(row, claim)
+    where = f"{_cell(claim['where'])}; {row['scale']} scale"
+    within = " (within the allowance)" if stored.is_within(row, claim) else ""
     tested = f". Test: {_cell(claim['how'])}" if claim["how"] else ""
     claimed = f"[{_cell(claim['claim'])}]({EXPERIMENTS}#{row['recipe']})"
     return [
-        f'<a id="{anchor}"></a>`{anchor}`: {claimed} ({_cell(claim["where"])}){tested}',
+        f'<a id="{anchor}"></a>`{anchor}`: {claimed} ({where}){tested}',
         _printed(claim),
-        "–" if margin is None else stored.ours(margin),
-        VERDICTS[claim["verdict"]],
+        _margin(claim),
+        f"{VERDICTS[claim['verdict']]}{within}",
         _cell(claim["why"]) or "–",
     ]
+
+
+def _margin(claim: Row) -> str:
+    """Our margin; beside a claim that is set aside, it decides nothing."""
+    if claim["margin"] is None:
+        return "–"
+    told = stored.ours(claim["margin"])
+    return f"*not counted:* {told}" if stored.is_aside(claim) else told
 
 
 def _printed(claim: Row) -> str:
@@ -190,6 +223,9 @@ def orders() -> str:
     found: dict[str, dict[str, str]] = {}
     for claim in row["claims"]:
         order, _, axis = str(claim["claim"]).partition(" at equal ")
+        if _is_of_two_lists(claim):
+            found.setdefault(order, {})[axis] = "– (two lists of sensitive words)"
+            continue
         margin = claim["margin"]
         told = ABOVE_ALL if margin is None else stored.ours(margin)
         found.setdefault(order, {})[axis] = f"{VERDICTS[claim['verdict']]}: {told}"
@@ -197,7 +233,37 @@ def orders() -> str:
     lines = [[order, *(each[name] for name in names)] for order, each in found.items()]
     header = ["order", *(f"equal {name}" for name in names)]
     table = Table(header, lines, tuple(range(1, len(header))))
-    return f"{_surviving(row['claims'])}\n\n{table}"
+    compared = [claim for claim in row["claims"] if not _is_of_two_lists(claim)]
+    return f"{_surviving(compared)}\n\n{table}"
+
+
+def _is_of_two_lists(claim: Row) -> bool:
+    """Whether the sensitive words of both mechanisms are those of two lists."""
+    order, _, axis = str(claim["claim"]).partition(" at equal ")
+    return axis == AXIS_OF_POLICIES and order.partition(" ")[0] in OTHER_LIST
+
+
+def left_out() -> str:
+    """Why truncated Gumbel noise stands in no comparison of orders."""
+    row = next(each for each in stored.load() if each["recipe"] == EQUAL)
+    least = {
+        str(each["point"]["data"]): found
+        for each in row["points"]
+        if each["point"]["law"] == GUMBEL
+        if each["point"]["by"] == "words a reader recovers"
+        if (found := re.search(r"at least ([\d.]+) \(epsilon ([\d.]+)\)", _told(each)))
+    }
+    shares = " and ".join(f"{each[1]} ({name})" for name, each in least.items())
+    (epsilon,) = {each[2] for each in least.values()}
+    return (
+        "Truncated Gumbel noise is left out. The smallest epsilon that it accepts on "
+        f"our vectors is {epsilon}. There a reader recovers {shares} of the words "
+        f"([`{EQUAL}`]({EXPERIMENTS}#{EQUAL})).\n"
+    )
+
+
+def _told(point: Row) -> str:
+    return str(point["texts"].get("epsilon_is", ""))
 
 
 def _surviving(known: Sequence[Row]) -> str:
@@ -389,6 +455,7 @@ TABLES: Final = {
     "in short": in_short,
     "cite": cite,
     "orders": orders,
+    "left out": left_out,
     "measured on": measured_on,
     "papers": papers,
 }

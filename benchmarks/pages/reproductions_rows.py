@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -110,6 +111,36 @@ def counts(rows: Sequence[Row], key: str) -> dict[str, int]:
 def is_aside(claim: Row) -> bool:
     """Whether a claim cannot be told here for a reason other than our interval."""
     return claim["verdict"] == UNTOLD and claim["why"] not in OF_INTERVALS
+
+
+_ALLOWED: Final = re.compile(
+    r"(?:falls|rises|more|below(?: it)?|smaller one) by (?:more than )?"
+    r"(?P<step>[\d.]+)(?P<share> % of the largest)?"
+)
+"""Where the test of a claim says by how much a step may go the other way."""
+
+
+def allowance(row: Row, claim: Row) -> float | None:
+    """By how much a step may go the other way, in units of the margin."""
+    found = _ALLOWED.search(claim["how"])
+    if found is None:
+        return None
+    if found["share"]:  # of S_w alone
+        largest = max(each["measures"]["s_w"]["value"] for each in row["points"])
+        return float(found["step"]) / 100 * float(largest)
+    return float(found["step"])
+
+
+def is_within(row: Row, claim: Row) -> bool:
+    """Whether a claim might not hold if its test allowed no step back.
+
+    A test adds the allowance to the smallest step. So a margin up to the allowance does
+    not exclude that some step is flat, or goes back.
+    """
+    allowed = allowance(row, claim)
+    if claim["verdict"] != HOLDS or claim["margin"] is None or allowed is None:
+        return False
+    return float(claim["margin"]["low"]) <= allowed
 
 
 def sides(known: Sequence[Row]) -> tuple[int, int, int]:

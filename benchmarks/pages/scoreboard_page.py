@@ -233,7 +233,8 @@ def _beside(printed: Sequence[Printed], tools: Sequence[str], place: str) -> Tab
     found = sort_points(load())
     measure = "verbatim" if place == REDACTOR else "words"
     known = [name for name in tools if name in found]
-    header = ["kind", "printed", *(get_title(name) for name in known), "ours: number"]
+    titles = [get_title(name) for name in known]
+    header = ["kind", "paper", *titles, "annotations (ours)"]
     rows = []
     for each in printed:
         key = f"{measure} {each.kind}"

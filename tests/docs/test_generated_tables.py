@@ -14,6 +14,7 @@ SCRIPTS = {
         "attack_rows_page",
         "audit_page",
         "choosing_page",
+        "citing_page",
         "codes_page",
         "context_page",
         "decoders_page",

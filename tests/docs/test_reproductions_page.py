@@ -201,11 +201,52 @@ def test_a_claim_stands_with_the_numbers_of_its_paper_and_the_reason(results) ->
     results(row)
     found = page.papers()
     assert "### TEM: Silva Carvalho et al. 2023" in found
-    ours = "0.25 | 0.1 (-0.2 to 0.4) | *cannot be told here* |"
+    ours, told = "0.1 (-0.2 to 0.4)", "*cannot be told here*"
     assert '<a id="cmp-words/rises"></a>`cmp-words/rises`: [it rises](' in found
-    assert f"(TEM, figure 1). Test: by far | 0.75: {ours} – |" in found
-    assert f"figure 1) | 0.75 (recomputed by us): {ours} other vectors |" in found
+    tested = "(TEM, figure 1; quick scale). Test: by far | 0.75: 0.25 | *not counted:*"
+    assert f"{tested} {ours} | {told} | – |" in found
+    aside = f"scale) | 0.75 (recomputed by us): 0.25 | *not counted:* {ours} | {told} |"
+    assert f"{aside} other vectors |" in found
     assert "it is there" not in found  # ours
+    row["claims"][0]["why"] = NEAR  # not set aside: the interval decides
+    results(row)
+    assert f"by far | 0.75: 0.25 | {ours} | {told} |" in page.papers()
+
+
+def test_a_claim_that_holds_within_the_allowance_says_so(results) -> None:
+    row = made_up("cmp-words", 0.5, True)
+    claim = row["claims"][0]
+    margin = {"value": 0.05, "low": 0.04, "high": 0.06, "runs": 3}
+    claim.update(margin=margin, verdict=HOLDS)
+    for how, allowed in (
+        ("it rises overall, and no step falls by more than 0.05", 0.05),
+        ("above in the mean, and nowhere below it by more than 0.01", 0.01),
+        ("nowhere more by 1 in 100", 1.0),
+        ("and nowhere the smaller one by 0.06", 0.06),
+        ("it is above 3", None),
+    ):
+        claim["how"] = how
+        is_within = allowed is not None and allowed >= 0.04
+        assert stored.allowance(row, claim) == allowed
+        assert stored.is_within(row, claim) is is_within
+        results(row)
+        assert ("holds (within the allowance)" in page.papers()) is is_within
+        assert ("(1 of them only [within" in page.in_short()) is is_within
+    row["points"] = [{"measures": {"s_w": {"value": each}}} for each in (50, 10)]
+    claim["how"] = "it falls overall, and no step rises by more than 2 % of the largest"
+    assert stored.allowance(row, claim) == 1.0
+
+
+def test_every_allowance_of_a_claim_that_holds_is_known() -> None:
+    steps = [
+        (row, each)
+        for row in stored.load()
+        for each in stored.claims([row])
+        if each["verdict"] == HOLDS
+        if re.search("step|nowhere|never", each["how"])
+    ]
+    assert len(steps) > 10
+    assert all(stored.allowance(*each) is not None for each in steps)
 
 
 def test_orders_stand_by_what_is_set_equal(results, monkeypatch) -> None:
@@ -230,6 +271,18 @@ def test_orders_stand_by_what_is_set_equal(results, monkeypatch) -> None:
     assert "of 2 comparisons of published mechanisms 1 hold, 0 do not" in found
     line = "| TEM leaves more accuracy than CMP | holds: 0.1 (0.05 to 0.15) "
     assert f"{line}| *cannot be told here*: one of the two is above all" in found
+    row["claims"] = [
+        {**each, "claim": f"SynTF leaves more accuracy than CMP at equal {axis}"}
+        for each, axis in zip(
+            row["claims"],
+            (axes[0], "sensitive words that a reader recovers"),
+            strict=True,
+        )
+    ]
+    results(row)
+    found = page.orders()
+    assert "of 1 comparisons of published mechanisms 1 hold" in found
+    assert "| – (two lists of sensitive words) |" in found
     monkeypatch.setattr(page, "AXES_OF", "nothing")
     assert page.orders() == "Not measured yet.\n"
 

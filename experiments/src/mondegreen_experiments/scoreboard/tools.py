@@ -117,7 +117,7 @@ TOOLS: Final[dict[str, Tool]] = {
         "dp-diffractor",
         "peer",
         "0.2.1, geometric, epsilon 1 (its defaults), one list of the vectors of "
-        "mondegreen, a seed that is drawn",
+        "mondegreen, a random seed",
         "none: stop words and unknown words are printed",
     ),
 }

@@ -107,7 +107,7 @@ def _above(table: Table, law: str, least: float = 0) -> float:
     return lead(_gaps(table, law, least=least), _SLACK)
 
 
-_RISES: Final = "it rises in all, and no step falls by more than 0.04"
+_RISES: Final = "it rises overall, and no step falls by more than 0.04"
 _ABOVE: Final = "above in the mean over epsilon, and nowhere below by more than 0.04"
 _ABOVE_FROM_5: Final = f"{_ABOVE}; quick: at epsilon 12 and 22 alone"
 _LIKE: Final = "at most 0.04 apart; quick: at epsilon 3 alone"

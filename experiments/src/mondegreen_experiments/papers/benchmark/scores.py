@@ -241,7 +241,7 @@ RECIPE: Final = Recipe(
             "Table 3",
             "accuracy rises with epsilon (CMP, TEM)",
             _rise("accuracy", ("CMP", "TEM"), _SLACK),
-            how="each curve rises in all, and no step falls by more than 5 points",
+            how="each curve rises overall, and no step falls by more than 5 points",
             name="accuracy-rises",
         ),
         Shape(
@@ -272,7 +272,7 @@ RECIPE: Final = Recipe(
             "Table 8",
             "more words are English at larger epsilon (CMP, TEM)",
             _rise("english", ("CMP", "TEM"), 1.0),
-            how="each curve rises in all, and no step falls by more than 1 point",
+            how="each curve rises overall, and no step falls by more than 1 point",
             printed=_ENGLISH,
             name="english-rises",
         ),

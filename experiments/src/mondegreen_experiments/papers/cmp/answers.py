@@ -186,7 +186,7 @@ RECIPE: Final = Recipe(
             "MAP and MRR rise with epsilon, whether training texts or questions are "
             "perturbed",
             _rise,
-            how="both rise in all, and no step falls by more than 0.04",
+            how="both rise overall, and no step falls by more than 0.04",
             note="other lists stand in for the answers of InsuranceQA",
             name="ranks-rise",
         ),

@@ -201,7 +201,8 @@ RECIPE: Final = Recipe(
         "a user, and the target is a small LSTM that predicts the next of 5,000 words; "
         "ranks of other words are left out. Versatile and Incognito are stand-ins: a "
         "more general word of WordNet, and for rarer words the one that has the most "
-        "similar company. Table 3 has a fourth baseline, which is not measured. Quick: "
+        "similar company. Table 3 has a fourth baseline, which is not measured: our "
+        "notes do not name it. Quick: "
         "100 users a model, the last 30 words of each, 1,000 words, and three shadow "
         "models, not ten."
     ),
@@ -270,7 +271,7 @@ RECIPE: Final = Recipe(
             "Table 4",
             "the auditor's area under the curve rises with epsilon",
             _rise,
-            how="it rises in all, and no step falls by more than 0.07",
+            how="it rises overall, and no step falls by more than 0.07",
             printed=_as_printed("CMP"),
             untold=_USERS,
             name="area-rises",

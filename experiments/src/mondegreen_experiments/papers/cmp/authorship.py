@@ -74,7 +74,7 @@ def _adapting_pays(table: Table) -> float:
     return min(m["adaptive"] - m["naive"] + _SLACK for _, m in table)
 
 
-_HOW: Final = "the share rises in all, and no step falls by more than 0.05"
+_HOW: Final = "the share rises overall, and no step falls by more than 0.05"
 _STORIES: Final = "three authors of stories stand in for ten authors of e-mails"
 
 _GRID: Final = (6, 12, 17, 23, 29, 35, 41, 47, 52)

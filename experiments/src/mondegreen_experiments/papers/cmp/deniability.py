@@ -173,14 +173,14 @@ RECIPE: Final = Recipe(
             "Figures 2 to 4",
             "N_w rises with epsilon",
             _every(_stays_rise),
-            how="it rises in all, and no step falls by more than 0.02",
+            how="it rises overall, and no step falls by more than 0.02",
             name="n-w-rises",
         ),
         Shape(
             "Figures 2 to 4",
             "S_w falls with epsilon",
             _every(_support_falls),
-            how="it falls in all, and no step rises by more than 2 % of the largest",
+            how="it falls overall, and no step rises by more than 2 % of the largest",
             name="s-w-falls",
         ),
         Shape(

@@ -123,7 +123,7 @@ def _matching_pays(table: Table) -> float:
     return min(m["both"] - m["test"] + _SLACK for _, m in table)
 
 
-_HOW: Final = "it rises in all, and no step falls by more than 0.04"
+_HOW: Final = "it rises overall, and no step falls by more than 0.04"
 _QUICK: Final = {"texts": 1200, "valid": 300, "tests": 1000, "words": 40}
 _FULL: Final = {"texts": 8000, "valid": 2000, "tests": 2000, "words": 200}
 

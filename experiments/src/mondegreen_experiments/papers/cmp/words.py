@@ -135,7 +135,7 @@ RECIPE: Final = Recipe(
             "Table 1",
             "words stay more often at larger epsilon",
             _rise,
-            how="the share rises in all, and no step falls by more than 0.05",
+            how="the share rises overall, and no step falls by more than 0.05",
             name="words-stay",
         ),
         Shape(
@@ -149,7 +149,7 @@ RECIPE: Final = Recipe(
             "outputs are nearer to the word than other words are, and come nearer as "
             "epsilon grows",
             _nearer,
-            how="their distance falls in all, and no step rises by more than 0.02 of "
+            how="their distance falls overall, and no step rises by more than 0.02 of "
             "the mean distance; where 20 outputs or more changed",
             name="outputs-near",
         ),

@@ -122,7 +122,7 @@ RECIPE: Final = Recipe(
             "Section 4",
             "fewer words are within the threshold at larger epsilon",
             _fewer,
-            how="fewer in all, and at no step more by half a word",
+            how="fewer overall, and at no step more by half a word",
             apart="a definition: the threshold is 2 / epsilon times a constant",
             name="fewer-within-threshold",
         ),

@@ -184,7 +184,7 @@ def _never_stays(table: Table) -> bool:
     return all(m["n_w"] == 0 for p, m in table if str(p["law"]).startswith("printed"))
 
 
-_FALLS: Final = "it falls in all, and no step rises by more than 0.01"
+_FALLS: Final = "it falls overall, and no step rises by more than 0.01"
 _ABOVE: Final = (
     "each is above the one before in the mean over epsilon, and nowhere below it by "
     "more than 0.01"
@@ -218,8 +218,7 @@ WORDS: Final = (
     ),
     Shape(
         "Text, product reviews",
-        "at epsilon 100, t = 1 protects no better than t = 0.75: a second neighbor "
-        "that is always taken discloses the first",
+        "at epsilon 100, t = 1 protects no better than t = 0.75",
         _at(lambda table: last(table, "e_m", "t=0.75") - last(table, "e_m", "t=1")),
         untold=other_vectors,
         name="t-1-at-100",

@@ -198,16 +198,16 @@ RECIPE: Final = Recipe(
             "Text, Algorithm 2",
             "the chosen mechanism is at least as private as the first one",
             _no_weaker,
-            apart="a matter of logic, not of measurement: it is true of the choice of "
-            "t at one epsilon, and false whenever the loop doubles epsilon. The "
-            "guarantee is then that of the epsilon at the end",
+            apart="a matter of logic, not of measurement. At one epsilon, every choice "
+            "of t has the same guarantee. If the loop doubles epsilon, the guarantee "
+            "is that of the last epsilon (argument: proofs/vickrey.md)",
             name="as-private",
         ),
         Shape(
             "Text, Algorithm 2",
             "a larger budget of loss chooses a larger t",
             _larger_t,
-            how="t grows in all, and no step falls by more than 0.125; our form may "
+            how="t grows overall, and no step falls by more than 0.125; our form may "
             "return the word itself",
             printed=_PRINTED,
             name="larger-budget",

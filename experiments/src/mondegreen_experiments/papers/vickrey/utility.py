@@ -275,14 +275,14 @@ RECIPE: Final = Recipe(
             "Text",
             "loss falls with epsilon",
             _each(falls("loss", _SLACK)),
-            how="under each law it falls in all, and no step rises by more than 0.06",
+            how="under each law it falls overall, and no step rises by more than 0.06",
             name="loss-falls",
         ),
         Shape(
             "Text",
             "E_M falls with epsilon",
             _each(falls("e_m")),
-            how="under each law it falls in all, and no step rises by more than 0.01",
+            how="under each law it falls overall, and no step rises by more than 0.01",
             name="e-m-falls",
         ),
         Shape(

@@ -30,6 +30,18 @@ def restoring() -> Table:
     return Table(list(row), [list(row.values())])
 
 
+def reformatting() -> Table:
+    """What comes back of days, times and numbers in another form, by kind."""
+    found = json.loads((machine.RESULTS / "reformatting.json").read_text("utf-8"))
+    rows = []
+    for name, each in (*found["forms"].items(), ("all", found["all"])):
+        count = each["sentences"]
+        shares = (f"{100 * each.get(how, 0) / count:.2f} %" for how in _OUTCOMES)
+        rows.append([name, f"{count:,}", *shares])
+    return Table(["in another form", "sentences", *_OUTCOMES], rows)
+
+
+_OUTCOMES = ("restored", "missed", "wrong")
 _LANGUAGES = {
     "en": "English", "fr": "French", "de": "German", "es": "Spanish",
     "it": "Italian", "pt": "Portuguese", "nl": "Dutch",
@@ -78,6 +90,7 @@ def _load_translating() -> Any:
 
 TABLES: dict[str, Callable[[], Table | str]] = {
     "restoring": restoring,
+    "reformatting": reformatting,
     "translating": translating,
     "translated surrogates": surrogates,
 }

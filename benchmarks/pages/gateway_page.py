@@ -12,7 +12,9 @@ PAGE = "explanation/private-prompts.md"
 GUARDS = {
     "names": "`names`, all conversations",
     "names, the first": "`names`",
+    "names, Presidio first": "`names`, Presidio first",
     "sensitive": "`sensitive`",
+    "sensitive, Presidio first": "`sensitive`, Presidio first",
     "all": "`all`, epsilon 10",
     "Presidio": "Presidio, placeholders",
     "LiteLLM": "LiteLLM's guard with Presidio",
@@ -127,20 +129,31 @@ def prompts() -> str:
 
 
 def latency() -> Table:
-    """Times of the restoring proxy beside a plain one."""
+    """Times of each guard beside a plain proxy, with one client and with many."""
     found = _found("gateway_latency")
+    one, many = found["one client"], found["64 clients"]
     rows = []
-    for clients, key in (("1", "one client"), ("64", "64 clients")):
-        plain, ours = found[key]["plain"], found[key]["restore"]
-        rows.append(
-            [
-                clients,
-                *(f"{each['p50, ms']:.1f}" for each in (plain, ours)),
-                *(f"{each['p99, ms']:.1f}" for each in (plain, ours)),
-            ]
-        )
-    header = ["clients", "p50, ms: plain", "restoring", "p99, ms: plain", "restoring "]
-    return Table(header, rows)
+    for name, shown in {"plain": "none: a plain proxy", **GUARDS}.items():
+        if name not in many:
+            continue
+        cells = [shown.partition(", all")[0]]
+        for times in (one, many):
+            for key in ("p50, ms", "p99, ms"):
+                ratio = times[name][key] / times["plain"][key]
+                cells.append(f"{times[name][key]:.1f} ({ratio:.1f})")
+        rows.append(cells)
+    heads = ("1 client: p50", "1 client: p99", "64 clients: p50", "64 clients: p99")
+    return Table(["guard", *heads], rows)
+
+
+def extra() -> str:
+    """How much later than a plain proxy ours answers one client."""
+    one = _found("gateway_latency")["one client"]
+    more = one["names"]["p50, ms"] - one["plain"]["p50, ms"]
+    return (
+        f"With one client, the p50 of `names` is {more:.1f} ms above that of the plain "
+        "proxy.\n"
+    )
 
 
 def soak() -> Table:
@@ -193,6 +206,7 @@ TABLES = {
     "judged": judged,
     "twenty prompts": prompts,
     "gateway latency": latency,
+    "extra latency": extra,
     "soak": soak,
     "soak memory": memory,
 }

@@ -200,3 +200,49 @@ def test_the_shipped_policy_restores_a_whole_text():
                 assert surrogates.restore(given) == word
             else:
                 assert canonical(given) == canonical(word)
+
+
+def hide_apart(surrogates, text, place):
+    return list(
+        map(POLICY.print, surrogates.hide_apart(*look_up(text), place).tolist())
+    )
+
+
+def test_words_apart_have_one_law_whether_they_are_equal_or_not():
+    """Of two places, equal words and different ones. False alarms: 1e-6."""
+    counts = [Counter(), Counter()]
+    for key in keys(3_000, 5):
+        for count, text in zip(counts, ("Anna Anna", "Anna Boris"), strict=True):
+            count[tuple(hide_apart(Surrogates(POLICY, key), text, "x"))] += 1
+    assert set(counts[0]) == set(counts[1])
+    table = [[count[each] for each in counts[0]] for count in counts]
+    assert stats.chi2_contingency(table).pvalue > 1e-6
+
+
+def test_words_apart_take_nothing_from_words_of_the_user():
+    for key in keys(30, seed=6):
+        alone, beside = Surrogates(POLICY, key), Surrogates(POLICY, key)
+        hide_apart(beside, "Anna Boris Dora Okafor flu", "x")
+        assert hide(beside, "Dora Boris mumps") == hide(alone, "Dora Boris mumps")
+
+
+def test_words_apart_are_restored_unless_two_of_them_share_a_surrogate():
+    key = bytes(range(32))
+    surrogates = Surrogates(POLICY, key)
+    text = "Anna Boris Okafor Dora"  # more than the group has members
+    sent = hide_apart(surrogates, text, "x")
+    assert hide_apart(surrogates, text, "x") == sent
+    again = Surrogates.from_bytes(surrogates.to_bytes(KEY), KEY, POLICY)
+    assert hide_apart(again, text, "x") == sent
+    for each in (surrogates, again):
+        for word, surrogate in zip(text.split(), sent, strict=True):
+            is_clear = sent.count(surrogate) == 1
+            assert each.restore(surrogate) == (word if is_clear else None)
+
+
+def test_a_word_of_the_user_comes_before_one_apart():
+    for key in keys(30, seed=7):
+        surrogates = Surrogates(POLICY, key)
+        hide_apart(surrogates, "Dora Boris", "x")
+        (mine,) = hide(surrogates, "Okafor")
+        assert surrogates.restore(mine) == "Okafor"

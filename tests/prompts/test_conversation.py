@@ -548,14 +548,56 @@ def assert_restored(c, answer, wanted):
 @pytest.mark.parametrize("said", RANGES + TIMES)
 def test_a_range_of_dates_or_times_comes_back_where_it_is_echoed(said):
     c, run = hide_range(said)
-    for form in ("{}", "At {}.", "({}), ok", '"{}"', "{}: yes", "**{}** {}\n{}-"):
-        if "**" in form and ".2024-" in said:
-            continue  # a host may have such full stops and hyphens
+    forms = ["{}", "At {}.", "({}), ok", '"{}"', "{}: yes", "**{}** {}\n**{}**."]
+    for form in (*forms, *([] if ".2024-" in said else ["{}-", "_{}_"])):
         answer = form.replace("{}", run)
         assert_restored(c, answer, form.replace("{}", said))
     key = bytes(range(32))
     again = mg.Conversation.from_bytes(c.to_bytes(key), key)
     assert again.restore(f"At {run}.") == f"At {said}."
+
+
+def test_a_range_of_dates_with_full_stops_stays_where_it_may_be_a_host():
+    """A host may have such full stops and hyphens, and go on behind these signs."""
+    said = "12.05.2024-13.05.2024"
+    c, run = hide_range(said)
+    for form in ("{}-", "{}–", "-{}", "_{}_", "~{}~", "{}-x.example", "{}/x", "{}*x"):
+        answer = form.format(run)
+        assert_restored(c, answer, answer)
+    for form in (
+        "{}",
+        "**{}**",
+        "*{}*",
+        "{} -",
+        "- {}",
+        "`{}`",
+        "({})",
+        "{}!",
+        "| {} |",
+    ):
+        assert_restored(c, form.format(run), form.format(said))
+    one, other = run.split("-")
+    shown = "12.05.2024", "13.05.2024"
+    for form in ("{} to {}", "**{}** – {}", "{}: {}", "{}*{}"):
+        assert_restored(c, form.format(one, other), form.format(*shown))
+
+
+def test_an_address_in_bold_comes_back():
+    c, sent = hide_other(
+        "Ask okonkwo@mail.example or https://okonkwo.example/a?b=1 now"
+    )
+    mail, link = sent.split()[1], sent.split()[3]
+    answer = "**{}**, *{}*. **Mail: {}**\n- **{}**:"
+    asked, wanted = (
+        answer.format(*pair, *pair)
+        for pair in (
+            (mail, link),
+            ("okonkwo@mail.example", "https://okonkwo.example/a?b=1"),
+        )
+    )
+    assert_restored(c, asked, wanted)
+    for form in ("{}*x", "{}**x", "{}*/x", "{}*@x.example", "https://e.example/*{}*"):
+        assert "konkwo" not in c.restore(form.format(link))
 
 
 @pytest.mark.parametrize("said", ["10:30-11:45", "9:30am-5:15pm", "8:15,9:15,10:15"])

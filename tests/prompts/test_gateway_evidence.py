@@ -43,7 +43,7 @@ def test_fewer_than_one_unit_in_a_hundred_leaves(guards):
 
 def test_guards_have_the_same_prompts(guards):
     beside = [each for name, each in guards.items() if name != "names"]
-    assert len(beside) == 5
+    assert len(beside) == 7
     assert len({each["conversations"] for each in beside}) == 1
     # Under "all" no tool is called, so no result of a tool goes up.
     restoring = [each for name, each in guards.items() if name not in ("names", "all")]
@@ -52,7 +52,21 @@ def test_guards_have_the_same_prompts(guards):
 
 def test_the_proxy_answers_as_soon_as_a_plain_one_but_for_ten_milliseconds():
     one = found("gateway_latency")["one client"]
-    assert one["restore"]["p50, ms"] - one["plain"]["p50, ms"] < 10.0
+    assert one["names"]["p50, ms"] - one["plain"]["p50, ms"] < 10.0
+
+
+def test_every_guard_was_timed_in_the_same_run(guards):
+    timed = found("gateway_latency")
+    for key in ("one client", "64 clients"):
+        assert set(timed[key]) >= {"plain", "names", "sensitive", "all"}
+        assert set(timed[key]) >= guards.keys() - {"names, the first"}
+
+
+def test_a_detector_first_leaves_no_more_units_than_the_policy_alone(guards):
+    for policy, alone in (("names", "names, the first"), ("sensitive", "sensitive")):
+        both = guards[f"{policy}, Presidio first"]
+        assert both["units that leave"] <= guards[alone]["units that leave"] + 5
+        assert both["units that leave"] < 0.1 * guards["Presidio"]["units that leave"]
 
 
 def test_nothing_is_mixed_or_in_clear_under_kills():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from itertools import pairwise
 
@@ -238,6 +239,67 @@ def test_a_turn_that_the_model_did_not_say_shows_nothing_of_the_user(gateway):
         first, second, _ = (text for _, text in texts_of(gateway.model.bodies[-1]))
         seen.add(first.split()[-1].strip(".") in second)
     assert seen == {False}  # no two entities share a surrogate
+
+
+@pytest.mark.parametrize("has_header", [True, False])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: f"{text} Edited.",
+        lambda text: text.replace(":", " -"),
+        lambda text: text[:-1],
+        lambda text: f"Re: {text}",
+    ],
+)
+def test_a_changed_turn_of_the_model_shows_no_words_that_are_equal(
+    gateway, edit, has_header
+):
+    """The model writes a surrogate beside candidates: which of them is it?
+
+    A turn that the user's program changed cannot go back as it came. If its words were
+    joined, the candidate that is right would have the surrogate of the restored word.
+    """
+    planted = "§: Okonkwo, Smith, Jones or Okonkwo, Smith, Jones."
+    for number in range(8):
+        said = [user(f"I am number {100 + number}, Okonkwo.")]
+        gateway.model.answer = lambda body: {"content": fill(planted, body)}
+        choices, token = gateway.chat(said)
+        shown = choices[0]["message"]["content"]
+        assert shown.startswith("Okonkwo: Okonkwo, Smith")
+        history = [*said, assistant(edit(shown)), user("Go on.")]
+        gateway.model.answer = lambda body: {"content": list(texts_of(body))[1][1]}
+        choices, _ = gateway.chat(history, token if has_header else None)
+        mine, theirs = (
+            text for _, text in list(texts_of(gateway.model.bodies[-1]))[:2]
+        )
+        names = [
+            w for w in re.findall(r"\w+", theirs) if w not in ("or", "Edited", "Re")
+        ]
+        assert len(names) == len(set(names)) == 7
+        assert mine.rstrip(".").split()[-1] not in names
+        assert not {"Smith", "Jones"} & set(names)
+        # What the model says of it is read with the words of the turn.
+        assert choices[0]["message"]["content"] == edit(shown)
+
+
+def test_a_changed_turn_stays_the_same_in_later_requests(gateway):
+    """Retries and longer histories reuse draws, and the user's words keep theirs."""
+    rows = [user("I am Okonkwo."), assistant("Okonkwo, edited."), user("Go on.")]
+    _, token = gateway.chat(rows[:1])
+    gateway.chat(rows, token)
+    gateway.chat([*rows, assistant("Other."), user("I am Okonkwo.")], token)
+    *_, before, after = ([t for _, t in texts_of(b)] for b in gateway.model.bodies)
+    assert after[:3] == before
+    assert after[4] == before[0]
+
+
+def test_changed_turns_that_read_alike_share_no_surrogate(gateway):
+    """At two places, the model may have said the surrogate once, and once a guess."""
+    rows = [user("I am Okonkwo."), assistant("Okonkwo"), user("Go on."),
+            assistant("Okonkwo"), user("Go on.")]  # fmt: skip
+    gateway.chat(rows)
+    texts = [text for _, text in texts_of(gateway.model.bodies[-1])]
+    assert len({texts[0].rstrip(".").split()[-1], texts[1], texts[3]}) == 3
 
 
 def test_words_of_other_turns_are_restored_too(gateway):

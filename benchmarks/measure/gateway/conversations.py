@@ -52,10 +52,13 @@ SEED: Final = 26
 """Nothing was tuned on its conversations; 25 was the seed of development."""
 
 RESTORE: Final = ("--restore", "--restore-in-tools", "--quiet")
+DETECT: Final = ("--detect", "presidio", "--detect-model", SPACY_MODEL)
 PROXIES: Final = {
     "names": ("--policy", "names", *RESTORE),
     "sensitive": ("--policy", "sensitive", *RESTORE),
     "all": ("--policy", "all", "--epsilon", "10", "--read", "none", "--quiet"),
+    "names, Presidio first": ("--policy", "names", *RESTORE, *DETECT),
+    "sensitive, Presidio first": ("--policy", "sensitive", *RESTORE, *DETECT),
 }
 PACKAGES: Final = (
     "presidio-analyzer", "presidio-anonymizer", "spacy", SPACY_MODEL, "litellm",

@@ -1,14 +1,16 @@
-"""Time the restoring proxy beside a plain one, with one client and with 64.
+"""Time the proxy and other guards beside a plain proxy, with one client and with 64.
 
-    python -m benchmarks gateway_latency [--requests 400] [--rounds 6] [--seconds 5]
+    python -m benchmarks gateway_latency [--requests 300] [--rounds 4] [--seconds 5]
 
 The plain proxy forwards with the same libraries (Starlette, httpx, uvicorn) and reads
-nothing. Both are processes of their own before the model by rule, which is another one.
-One client sends each prompt through the plain proxy, through the restoring one, and
-straight to the model, in an order that turns. 64 clients use the proxies in rounds that
-take turns, each as fast as answers come. Where the system permits it, all of them run
-before other work of the machine, which then does not count. Writes
-results/gateway_latency.json.
+nothing. The guards of other projects stand in such a proxy: Presidio with placeholders,
+and LiteLLM's guard, whose service of Presidio is a process beside. All are processes of
+their own before the model by rule, which is another one. One client sends each prompt
+through every proxy and straight to the model, in an order that turns. 64 clients use
+the proxies in rounds that take turns, each as fast as answers come. No text is sent
+twice through one of them in the first part, so no guard can repeat what it found. Where
+the system permits it, all of them run before other work of the machine, which then does
+not count. Writes results/gateway_latency.json.
 """
 
 from __future__ import annotations
@@ -17,25 +19,41 @@ import argparse
 import asyncio
 import contextlib
 import itertools
+import json
 import multiprocessing
 import os
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final
 
 import httpx
 import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from benchmarks import machine
-from benchmarks.measure.gateway.asked import first
+from benchmarks.measure.gateway.asked import Asker
+from benchmarks.measure.gateway.conversations import PROXIES
 from benchmarks.measure.gateway.gateways import PATIENCE, gateway
+from benchmarks.measure.gateway.model_forms import Message
 from benchmarks.measure.gateway.rule_model import RuleModel
 from benchmarks.measure.restoring import _cpu, _free_port, _plain, _wait
 
 MANY: Final = 64
 SEED: Final = 27
-OPTIONS: Final = ("--policy", "names", "--restore", "--quiet")
+TEXTS: Final = 2_000
+"""Different prompts. Other proxies than a plain one do not get to the end of them."""
+
+BESIDE: Final = ("model", "plain", "service", "Presidio", "LiteLLM")
+"""Processes besides our proxies; ``service`` is that of Presidio, for LiteLLM."""
+
+NOT_ASKED: Final = ("service",)
+
+Hide = Callable[[Message], Awaitable[tuple[Message, "Restore"]]]
+Restore = Callable[[Message], Awaitable[Message]]
 
 
 def run_before_others() -> bool:
@@ -47,34 +65,86 @@ def run_before_others() -> bool:
     return True
 
 
-def _serve(kind: str, port: int, upstream: str) -> None:
-    app = RuleModel(SEED).app if kind == "model" else _plain(upstream)
+def _guarded(upstream: str, hide: Hide) -> Starlette:
+    """A plain proxy that hides the messages of a request, and restores the answer."""
+    client = httpx.AsyncClient(trust_env=False)
+
+    async def forward(request: Request) -> Response:
+        sent, restore = await hide(json.loads(await request.body()))
+        body = {name: sent[name] for name in ("model", "messages")}
+        found = await client.post(f"{upstream}/chat/completions", json=body)
+        answer = found.json()
+        choice = answer["choices"][0]
+        choice["message"] = await restore(choice["message"])
+        return JSONResponse(answer)
+
+    return Starlette(routes=[Route("/v1/chat/completions", forward, methods=["POST"])])
+
+
+async def _hide_by_presidio(body: Message) -> tuple[Message, Restore]:
+    from benchmarks.measure.gateway.guards_beside import Placeholders
+
+    talk = Placeholders()
+
+    async def restore(message: Message) -> Message:
+        return {**message, "content": talk.restore(message["content"])}
+
+    return {**body, "messages": talk.hide_rows(body["messages"])}, restore
+
+
+def _by_litellm(service: str) -> Hide:
+    from benchmarks.measure.gateway.guards_beside import LiteLLM
+
+    guard = LiteLLM(service)
+
+    async def hide(body: Message) -> tuple[Message, Restore]:
+        sent = await guard.hide(body)
+        return sent, lambda message: guard.restore(sent, message)
+
+    return hide
+
+
+def _serve(kind: str, port: int, urls: dict[str, str]) -> None:
+    upstream = urls["model"]
+    if kind == "model":
+        app = RuleModel(SEED).app
+    elif kind == "plain":
+        app = _plain(upstream)
+    elif kind == "service":
+        from benchmarks.measure.gateway.guards_beside import presidio_service
+
+        app = presidio_service()
+    elif kind == "Presidio":
+        app = _guarded(upstream, _hide_by_presidio)
+    else:
+        app = _guarded(upstream, _by_litellm(urls["service"].removesuffix("/v1")))
     uvicorn.run(app, port=port, log_level="critical")
 
 
 @contextlib.contextmanager
 def started() -> Iterator[tuple[dict[str, str], dict[str, int | None]]]:
-    """Start the model and both proxies; yields their addresses and process ids."""
+    """Start everything; yields the addresses and process ids of what is asked."""
     context = multiprocessing.get_context("spawn")
-    ports = {kind: _free_port() for kind in ("model", "plain")}
+    ports = {kind: _free_port() for kind in BESIDE}
     urls = {kind: f"http://127.0.0.1:{port}/v1" for kind, port in ports.items()}
     workers = {
-        kind: context.Process(
-            target=_serve, args=(kind, port, urls["model"]), daemon=True
-        )
+        kind: context.Process(target=_serve, args=(kind, port, urls), daemon=True)
         for kind, port in ports.items()
     }
     for each in workers.values():
         each.start()
     try:
-        with gateway(urls["model"], OPTIONS) as found:
-            assert found.process is not None
-            urls["restore"] = found.address
+        with contextlib.ExitStack() as proxies:
             numbers = {kind: worker.pid for kind, worker in workers.items()}
+            for kind, options in PROXIES.items():
+                found = proxies.enter_context(gateway(urls["model"], options))
+                assert found.process is not None
+                urls[kind], numbers[kind] = found.address, found.process.pid
+            asked = {kind: url for kind, url in urls.items() if kind not in NOT_ASKED}
             with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
-                for url in urls.values():
+                for url in asked.values():
                     _wait(client, url)
-            yield urls, {**numbers, "restore": found.process.pid}
+            yield asked, {kind: numbers[kind] for kind in asked}
     finally:
         for each in workers.values():
             each.terminate()
@@ -83,33 +153,34 @@ def started() -> Iterator[tuple[dict[str, str], dict[str, int | None]]]:
 
 def prompts() -> Iterator[dict[str, Any]]:
     """Requests that begin conversations, without an end."""
-    texts = [each.turns[0].said.text for each in first(200, SEED)]
+    texts = [each.turns[0].said.text for each in map(Asker(SEED), range(TEXTS))]
     for text in itertools.cycle(texts):
         yield {"model": "stub", "messages": [{"role": "user", "content": text}]}
 
 
-def alone(urls: dict[str, str], requests: int) -> dict[str, list[float]]:
+def alone(
+    urls: dict[str, str], bodies: Iterator[dict[str, Any]], requests: int
+) -> dict[str, list[float]]:
     """Milliseconds of one client."""
     times: dict[str, list[float]] = {kind: [] for kind in urls}
     kinds = list(urls)
     with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
-        for i, body in enumerate(itertools.islice(prompts(), requests)):
+        for i, body in enumerate(itertools.islice(bodies, requests)):
             turn = i % len(kinds)
-            said = set()
             for kind in (*kinds[turn:], *kinds[:turn]):
                 begin = time.perf_counter()
                 answer = client.post(f"{urls[kind]}/chat/completions", json=body)
                 times[kind].append(1000 * (time.perf_counter() - begin))
-                said.add(answer.json()["choices"][0]["message"]["content"])
-            if len(said) > 3:
-                raise RuntimeError("the proxies do not answer")
+                if not answer.json()["choices"][0]["message"]["content"]:
+                    raise RuntimeError(f"{kind} does not answer")
     return times
 
 
-async def together(url: str, seconds: float) -> list[float]:
+async def together(
+    url: str, bodies: Iterator[dict[str, Any]], seconds: float
+) -> list[float]:
     """Milliseconds of many clients."""
     found: list[float] = []
-    bodies = prompts()
     limits = httpx.Limits(max_connections=MANY)
     async with httpx.AsyncClient(
         trust_env=False, timeout=PATIENCE, limits=limits
@@ -138,27 +209,28 @@ def summary(times: list[float]) -> dict[str, float]:
 
 def measure(given: argparse.Namespace) -> dict[str, Any]:
     """Time everything in one run."""
-    is_first = run_before_others()
+    is_first, bodies = run_before_others(), prompts()
     with started() as (urls, numbers):
-        alone(urls, 20)  # the first ones load what is loaded late
+        alone(urls, bodies, 20)  # the first ones load what is loaded late
         before = {kind: _cpu(number) for kind, number in numbers.items()}
-        one = alone(urls, given.requests)
+        one = alone(urls, bodies, given.requests)
         spent = {kind: _cpu(number) - before[kind] for kind, number in numbers.items()}
-        many: dict[str, list[float]] = {"plain": [], "restore": []}
+        many: dict[str, list[float]] = {kind: [] for kind in urls if kind != "model"}
         for _ in range(given.rounds):
             for kind, found in many.items():
-                found += asyncio.run(together(urls[kind], given.seconds))
-    extra = [a - b for a, b in zip(one["restore"], one["plain"], strict=True)]
+                found += asyncio.run(together(urls[kind], bodies, given.seconds))
     return {
         "runs before other work": is_first,
         "one client": {
             kind: {
                 **summary(times),
                 "processor, ms": 1000 * spent[kind] / given.requests,
+                "p50 of the differences, ms": statistics.median(
+                    a - b for a, b in zip(times, one["plain"], strict=True)
+                ),
             }
             for kind, times in one.items()
         },
-        "p50 of the differences, ms": statistics.median(extra),
         f"{MANY} clients": {kind: summary(times) for kind, times in many.items()},
     }
 
@@ -166,8 +238,8 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
 def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=400)
-    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--requests", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--dry", action="store_true", help="write no results")
     given = parser.parse_args()

@@ -60,6 +60,10 @@ class Placeholders:
             last = start
         return text
 
+    def hide_rows(self, rows: list[Message]) -> list[Message]:
+        """Hide the messages of a request, which all are of this conversation."""
+        return [_map(row, lambda t, r=row: _either(self, r, t)) for row in rows]
+
     def _name(self, kind: str, value: str) -> str:
         for name, known in self.values.items():
             if known == value and name.startswith(f"<{kind}_"):
@@ -99,10 +103,7 @@ class Presidio:
     async def ask(self, client: Client, turn: Turn) -> tuple[Shown, Message]:
         """Ask; see ``Guard`` of conversations.py."""
         talk = self._talks.setdefault(id(client), Placeholders())
-        rows = [
-            _map(row, lambda t, r=row: _either(talk, r, t)) for row in client.history
-        ]
-        body = client.body(turn, rows)
+        body = client.body(turn, talk.hide_rows(client.history))
         return _shown(answer(body), talk.restore), body
 
 
@@ -192,19 +193,31 @@ class LiteLLM:
 
     async def ask(self, client: Client, turn: Turn) -> tuple[Shown, Message]:
         """Ask; see ``Guard`` of conversations.py."""
-        from litellm.types.utils import ModelResponse
-
         rows = [_map(row, lambda text: text) for row in client.history]
-        data = {**client.body(turn, rows), "metadata": {}}
-        sent = await self._guard.async_pre_call_hook(None, None, data, "acompletion")
+        sent = await self.hide(client.body(turn, rows))
         body = {name: sent[name] for name in ("messages", "tools") if name in sent}
         message = {"role": "assistant", "content": None, **answer(body)}
-        made = ModelResponse(choices=[{"index": 0, "message": message}])
-        shown = await self._guard.async_post_call_success_hook(sent, None, made)
-        said = shown.choices[0].message.model_dump()
+        said = await self.restore(sent, message)
         calls = said.get("tool_calls") or ()
         plain = {"content": said["content"], "tool_calls": calls}
         return _shown(plain, lambda text: text), body
+
+    async def hide(self, body: Message) -> Message:
+        """Hide the messages of a request."""
+        data = {**body, "metadata": {}}
+        found: Message = await self._guard.async_pre_call_hook(
+            None, None, data, "acompletion"
+        )
+        return found
+
+    async def restore(self, sent: Message, message: Message) -> Message:
+        """Put the values back into the answer to what :meth:`hide` returned."""
+        from litellm.types.utils import ModelResponse
+
+        made = ModelResponse(choices=[{"index": 0, "message": message}])
+        shown = await self._guard.async_post_call_success_hook(sent, None, made)
+        found: Message = shown.choices[0].message.model_dump()
+        return found
 
     async def close(self) -> None:
         """Close its connections."""

@@ -1,3 +1,5 @@
+import { MONTHS_SHORT } from "./calendar.js";
+
 /** A hidden date as it may be written otherwise, and the original in the same notation. */
 export interface Notation {
   readonly sent: string;
@@ -10,6 +12,8 @@ export type Missing = "" | "year" | "day";
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const DATE = /^(?:([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})|([0-9]{1,2})\/([0-9]{1,2}))$/;
+const NAMED =
+  /^(?:([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? )?([a-z]+)\.?(?: ([0-9]{1,2})(?:st|nd|rd|th)?)?(?:,? ([0-9]{4}))?$/i;
 const YEAR_FIRST = /^([0-9]{4})([/.-])([0-9]{1,2})\2([0-9]{1,2})$/;
 const WITHOUT_YEAR = ["{M} {d}", "{d} {M}", "{M} {n}", "{n} of {M}", "{n} {M}"];
 const WITH_YEAR = [
@@ -19,16 +23,26 @@ const WITH_YEAR = [
 const WITHOUT_DAY = ["{M} {y}", "{M} of {y}"];
 const DIGITS = ["{a}/{b}/{y}", "{A}/{B}/{y}", "{a}.{b}.{y}", "{A}.{B}.{y}", "{a}/{b}/{s}", "{A}/{B}/{s}", "{A}-{B}-{y}"];
 
-/** Two numbers, the year, and whether the month comes first: both ways, if it cannot be told. */
-type Parts = readonly [string, string, string, readonly boolean[]];
+/**
+ * Two numbers, the year, and whether the month comes first: both ways, if it cannot be told. Where the month is
+ * named, it is the first number, and digits have both orders.
+ */
+interface Parts {
+  readonly first: string;
+  readonly second: string;
+  readonly year: string;
+  readonly orders: readonly boolean[];
+  readonly isNamed: boolean;
+}
 type Written = readonly [string, Missing];
 
 /** List other notations of a date: `list_notations` of `mondegreen.prompts.dates`. */
 export function notations(sent: string, original: string): Notation[] {
   const [theirs, mine] = [read(sent), read(original)];
-  if (!theirs || !mine || !theirs[2] !== !mine[2] || theirs[3].length !== mine[3].length) return [];
+  if (!theirs || !mine || !theirs.year !== !mine.year || theirs.orders.length !== mine.orders.length) return [];
+  if (theirs.isNamed !== mine.isNamed) return [];
   const found = new Map<string, Notation>();
-  for (const order of theirs[3]) {
+  for (const order of theirs.orders) {
     const own = new Map<string, Notation>();
     const old = write(mine, order);
     write(theirs, order).forEach(([text, missing], i) => {
@@ -42,30 +56,44 @@ export function notations(sent: string, original: string): Notation[] {
       found.set(text, isSame ? each : { ...other, original });
     }
   }
-  const year = theirs[2]; // an answer may name it alone
-  if (year) found.set(year, { sent: year, original: mine[2], missing: "" });
+  const { year } = theirs; // an answer may name it alone
+  if (year) found.set(year, { sent: year, original: mine.year, missing: "" });
   return [...found.values()].filter((each) => each.sent !== sent);
 }
 
 function read(text: string): Parts | null {
+  const parts = (first: string, second: string, year = "", orders = [true, false], isNamed = false): Parts =>
+    ({ first, second, year, orders, isNamed });
   const yearFirst = YEAR_FIRST.exec(text);
-  if (yearFirst) return [yearFirst[3]!, yearFirst[4]!, yearFirst[1]!, [true]];
+  if (yearFirst) return parts(yearFirst[3]!, yearFirst[4]!, yearFirst[1]!, [true]);
   const found = DATE.exec(text);
-  return found && [(found[1] ?? found[5])!, (found[3] ?? found[6])!, found[4] ?? "", [true, false]];
+  if (found) return parts((found[1] ?? found[5])!, (found[3] ?? found[6])!, found[4]);
+  const [, before, name = "", behind, year] = NAMED.exec(text) ?? [];
+  const [month, day] = [findMonth(name), before ?? behind];
+  if (!month || day === undefined || (before && behind) || Number(day) < 1 || Number(day) > 31) return null;
+  return parts(String(month), day, year, [true, false], true);
+}
+
+/** The number of a month by its English name, full or short; 0 for others. */
+export function findMonth(name: string): number {
+  const folded = name.toLowerCase();
+  return 1 + MONTHS.findIndex((full, i) => [full, ...MONTHS_SHORT[i]!].some((each) => each.toLowerCase() === folded));
 }
 
 /** A date in all notations, in one order; "" where it is none. */
-function write([first, second, y]: Parts, monthFirst: boolean): Written[] {
+function write({ first, second, year: y, isNamed }: Parts, monthFirst: boolean): Written[] {
   const [one, two] = [Number(first), Number(second)];
   const [month, day] = monthFirst ? [one, two] : [two, one];
-  const isDate = month > 0 && month < 13 && day > 0 && day < 32;
-  const forms: Written[] = WITHOUT_YEAR.map((form) => [form, "year"]);
+  const isDate = month > 0 && month < 13 && day > 0 && day < 32 && (monthFirst || !isNamed);
+  // The month of a date that names it comes back by itself: its day must too.
+  const forms: Written[] = WITHOUT_YEAR.map((form) => [form, y || !isNamed ? "year" : ""]);
   if (y) {
     forms.push(...WITH_YEAR.map((form): Written => [form, ""]));
     forms.push(...WITHOUT_DAY.map((form): Written => [form, "day"]));
   }
   const full = MONTHS[month - 1] ?? "";
-  const short = full === "September" ? ["Sep", "Sep.", "Sept"] : [full.slice(0, 3), `${full.slice(0, 3)}.`, full.slice(0, 3)];
+  const brief = MONTHS_SHORT[month - 1] ?? [""];
+  const short = [brief[0]!, full === brief[0] ? full : `${brief[0]}.`, brief.at(-1)!];
   const values = { d: String(day), n: nth(day), y, m: two2(month), D: two2(day) };
   const found = [full, ...short].flatMap((M) =>
     forms.map(([form, missing]): Written => [isDate ? fill(form, { ...values, M }) : "", missing]),

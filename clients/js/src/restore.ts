@@ -156,7 +156,7 @@ export class Restorer {
     if (/[\p{L}\p{N}./@\-_%+=&?#:]$/u.test(this.behind)) return 0;
     if (this.links.isInside && (unit.isText || !this.isOwnTarget(unit))) return 0;
     const rest = text.slice(end);
-    const after = rest.replace(/^[.,;:!?]+/, "");
+    const after = rest.replace(/^[.,;:!?*]+/, ""); // bold type too
     if (!after && !this.isEnd && rest.length < 4) return WAIT;
     return !after || /^[ \t\r\n()<>[\]{}"'`|]/.test(after) ? unit.sent.length : 0;
   }

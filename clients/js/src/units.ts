@@ -1,5 +1,6 @@
-import { translations } from "./calendar.js";
-import { type Missing, notations } from "./dates.js";
+import { shortForms, translations } from "./calendar.js";
+import { findMonth, type Missing, notations } from "./dates.js";
+import { findHalf, times } from "./times.js";
 
 /** What was sent, what it stands for, and what must stand beside it, or must not. */
 export interface Unit {
@@ -34,6 +35,8 @@ const JOINS = new Set(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "
 const GLUE = new Set(["", ".", ",", "-", "/", ":"]);
 const RUN_ENDS = /[\s()<>[\]{}"'`|]/;
 const AMOUNT = /^(?:[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?)$/;
+/** How people write numbers of telephones and cards that have no signs. */
+const SPLIT: Readonly<Record<number, readonly number[]>> = { 10: [3, 3, 4], 15: [4, 6, 5], 16: [4, 4, 4, 4] };
 const LONGEST_CONTEXT = 24;
 const LABEL_PARTS = 66; // of a text: one label, and what follows it
 
@@ -52,17 +55,27 @@ export const NEAR = 60;
 /** Units of a conversation, by their first word: `Units` of `mondegreen.prompts.units`. */
 export class Units {
   private readonly byFirst = new Map<string, Map<string, Unit>>();
+  private readonly forms = new Map<string, string>();
+  /** What something else is rewritten to as well: which one is meant cannot be told. */
+  private readonly unclear = new Set<string>();
 
   /** Note the units of a text; structure and words come in turn in its parts. */
   learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void {
-    const names = translatedNames(parts, sent, formats);
     const runs = [...findRuns(parts, formats)];
-    const found = [addresses, numbers, ranges].flatMap((each) => [...each(parts, sent, formats, runs)]);
-    for (const unit of [...found, ...names]) {
-      const key = keyOf(unit.sent);
-      const known = this.byFirst.get(key) ?? new Map<string, Unit>();
-      this.byFirst.set(key, known.set(JSON.stringify(unit), unit));
+    for (const list of [addresses, numbers, ranges, names, namedDates, timesOfDay]) {
+      for (const unit of list(parts, sent, formats, runs)) this.add(unit);
     }
+  }
+
+  private add(unit: Unit): void {
+    const [key, written] = [keyOf(unit.sent), JSON.stringify(unit)];
+    const known = this.byFirst.get(key) ?? new Map<string, Unit>();
+    this.byFirst.set(key, known.set(written, unit));
+    if (!unit.isRewritten) return;
+    const form = JSON.stringify([unit.sent, unit.before, unit.missing, unit.near, unit.translated]);
+    const other = this.forms.get(form) ?? written;
+    this.forms.set(form, other);
+    if (other !== written) this.unclear.add(other).add(written);
   }
 
   /** The units that start with a word: long before short, sent before rewritten, a whole before its beginning. */
@@ -70,12 +83,14 @@ export class Units {
     const found = this.byFirst.get(word.toLowerCase());
     if (!found) return [];
     const size = (unit: Unit): number => unit.sent.length + unit.after.length;
-    return [...found.values()].sort(
-      (one, other) =>
-        size(other) - size(one) ||
-        Number(one.isRewritten) - Number(other.isRewritten) ||
-        other.sent.length - one.sent.length,
-    );
+    return [...found]
+      .flatMap(([written, unit]) => (this.unclear.has(written) ? [] : [unit]))
+      .sort(
+        (one, other) =>
+          size(other) - size(one) ||
+          Number(one.isRewritten) - Number(other.isRewritten) ||
+          other.sent.length - one.sent.length,
+      );
   }
 }
 
@@ -87,13 +102,53 @@ function unit(sent: string, original: string, more: Partial<Unit> = {}): Unit {
   return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", isRewritten: false, translated: "", isText: false, ...more };
 }
 
-/** Weekdays and months, as an answer in another language has them. */
-function* translatedNames(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
+/** Weekdays and months, short or as an answer in another language has them. */
+function* names(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
   for (const [k, format] of formats.entries()) {
     if (format !== "") continue;
-    for (const { isCapitalized, ...names } of translations(sent[2 * k + 1]!, parts[2 * k + 1]!)) {
-      yield unit(names.sent, names.original, { isRewritten: true, translated: isCapitalized ? "capital" : "plain" });
+    const [theirs, mine] = [sent[2 * k + 1]!, parts[2 * k + 1]!];
+    for (const name of [...translations(theirs, mine), ...shortForms(theirs, mine)]) {
+      const translated = name.isCapitalized ? "capital" : "plain";
+      yield unit(name.sent, name.original, { before: name.before ?? "", isRewritten: true, translated });
     }
+  }
+}
+
+/** Days beside the name of their month, with or without a year: `14 June`. */
+function* namedDates(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
+  for (let k = 0; k < formats.length; k++) {
+    if (!findMonth(sent[2 * k + 1]!)) continue;
+    const [first, last] = findDate(parts, formats, k);
+    const [mine, theirs] = [textOf(parts, first, last), textOf(sent, first, last)];
+    const found = last > first ? notations(theirs, mine) : [];
+    if (found.length) yield unit(theirs, mine);
+    for (const each of found) yield unit(each.sent, each.original, { missing: each.missing, isRewritten: true });
+  }
+}
+
+/** The words of a date around the name of its month; that alone if it is none. */
+function findDate(parts: readonly string[], formats: readonly Format[], month: number): Run {
+  const follows = (k: number, gaps: readonly string[]): boolean =>
+    gaps.includes(parts[2 * k + 2]!) && isNumber(formats[k + 1]);
+  let [first, last] = [month, month];
+  const gap = month ? parts[2 * month] : "";
+  if (gap === " " && isNumber(formats[month - 1])) first--;
+  else if (gap === " " && month > 1 && parts[2 * month - 2] === " " && parts[2 * month - 1] === "of") {
+    if (isNumber(formats[month - 2])) first -= 2;
+  }
+  if (first === month && follows(last, [" ", ". "])) last++;
+  if (last > first && follows(last, [" ", ", "]) && formats[last + 1] === "year") last++;
+  return [first, last];
+}
+
+/** Times of day in other notations: `7am` for `7:00 am`. */
+function* timesOfDay(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
+  for (const [k, format] of formats.entries()) {
+    if (!/^(?:clock |time of day)/.test(format ?? "")) continue;
+    const [mine, theirs] = [parts, sent].map(
+      (each) => each[2 * k + 1]! + findHalf(each.slice(2 * k + 2, 2 * k + 6).join("")),
+    ) as [string, string];
+    for (const [text, own] of times(theirs, mine)) yield unit(text, own, { isRewritten: true });
   }
 }
 
@@ -145,6 +200,11 @@ function* numbers(
   for (const [first, last] of runs) {
     if (last > first || isDate(formats[first]!)) yield* runUnits(textOf(parts, first, last), textOf(sent, first, last));
     for (let k = first; k <= last; k++) yield* wordUnits(parts, sent, formats, k, last === first);
+    if (last === first && /[$€£]$/.test(parts[2 * first]!)) {
+      for (const cents of [".00", ".0"]) {
+        yield unit(sent[2 * first + 1]! + cents, parts[2 * first + 1]! + cents, { isRewritten: true });
+      }
+    }
   }
 }
 
@@ -153,18 +213,21 @@ type Run = readonly [number, number];
 
 /** Numbers that signs or blanks join to one, such as a telephone number. */
 function* findRuns(parts: readonly string[], formats: readonly Format[]): Iterable<Run> {
-  const isNumber = (i: number): boolean => Boolean(formats[i]) && formats[i] !== ADDRESS;
   for (let i = 0; i < formats.length; ) {
-    if (!isNumber(i)) {
+    if (!isNumber(formats[i])) {
       i++;
       continue;
     }
     let last = i;
-    while (isNumber(last + 1) && !formats.slice(last, last + 2).some(isDate) && JOINS.has(parts[2 * last + 2]!)) last++;
+    while (isNumber(formats[last + 1]) && !formats.slice(last, last + 2).some(isDate) && JOINS.has(parts[2 * last + 2]!)) last++;
     if (last - i === 1 && parts[2 * i + 2]!.includes(" ")) last = i; // two that may have nothing to do with each other
     yield [i, last];
     i = last + 1;
   }
+}
+
+function isNumber(format: Format | undefined): boolean {
+  return Boolean(format) && format !== ADDRESS;
 }
 
 /** Whether a word is a date or a time, which is whole by itself. */
@@ -218,9 +281,12 @@ function* runUnits(mine: string, theirs: string): Iterable<Unit> {
 
 function* otherForms(mine: string, theirs: string): Iterable<Unit> {
   if (AMOUNT.test(mine) !== AMOUNT.test(theirs)) return;
-  for (const form of FORMS) {
-    const other = form(theirs);
-    if (other.length > 2 && other !== theirs) yield unit(other, form(mine), { isRewritten: true });
+  const rest = withoutCountry(theirs);
+  for (const [own, now] of rest === theirs ? [[mine, theirs]] : [[mine, theirs], [withoutCountry(mine), rest]]) {
+    for (const form of FORMS) {
+      const other = form(now!);
+      if (other.length > 2 && other !== theirs) yield unit(other, form(own!), { isRewritten: true });
+    }
   }
 }
 
@@ -229,14 +295,34 @@ const amount =
   (form: Form): Form =>
   (text) =>
     AMOUNT.test(text) ? form(text) : text;
-const phone =
-  (form: Form): Form =>
+/** Write a telephone number or the number of a card with other signs. */
+const joined =
+  (sign: string): Form =>
   (text) =>
-    digits(text) === text ? text : form(text);
+    groups(text).join(sign) || text;
 
-function digits(text: string): string {
-  const found = text.replace(/[^0-9]/g, "");
-  return found.length > 6 && !/[,.:/]/.test(text) ? found : text;
+/** The groups of digits of a telephone number or of a card; none for others. */
+function groups(text: string): string[] {
+  if (/[,.:/]/.test(text) && !/^[0-9]{3}\.[0-9]{3}\.[0-9]{4}$/.test(text)) return [];
+  let found: string[] = text.match(/[0-9]+/g) ?? [];
+  const sizes = SPLIT[text.length];
+  if (found[0] === text && sizes) {
+    let at = 0;
+    found = sizes.map((size) => text.slice(at, (at += size)));
+  }
+  return found.join("").length > 6 ? found : [];
+}
+
+/** Write a telephone number whose first group is in brackets, behind the first. */
+function inBrackets(text: string): string {
+  const [first = "", ...rest] = groups(text);
+  return rest.length > 1 && first.length === 3 ? `${first}) ${rest.join("-")}` : text;
+}
+
+/** Leave the first group of a telephone number away. */
+function withoutCountry(text: string): string {
+  const [first = "", ...rest] = groups(text);
+  return rest.length > 1 && rest.join("").length > 6 && first.length < 4 ? rest.join(" ") : text;
 }
 
 const withoutCommas = amount((text) => text.replaceAll(",", ""));
@@ -249,7 +335,9 @@ const withCommas = amount((text) => {
 const withPoints = amount((text) => withCommas(text).replace(/[,.]/g, (sign) => (sign === "," ? "." : ",")));
 // As JSON does: 1,234.50 is 1234.5.
 const asNumber = amount((text) => withoutCommas(text).replace(/(?<=\.[0-9])0$/, ""));
-const hyphens = phone((text) => text.replaceAll(" ", "-"));
+const withCents = amount((text) => (text.includes(".") ? text : `${text}.00`));
+const asFloat = amount((text) => (text.includes(".") ? text : `${withoutCommas(text)}.0`));
+const withBlanks = amount((text) => withCommas(text).replaceAll(",", " ").replace(".", ","));
 
 const FORMS: readonly Form[] = [
   withoutCommas,
@@ -260,10 +348,12 @@ const FORMS: readonly Form[] = [
   withPoints,
   (text) => withCommas(withoutCents(text)),
   (text) => withPoints(withoutCents(text)),
-  digits,
-  hyphens,
-  phone((text) => hyphens(text).replaceAll("-", ".")),
-  phone((text) => text.replaceAll("-", " ")),
+  withCents,
+  (text) => withCents(withoutCommas(text)),
+  asFloat,
+  withBlanks,
+  ...["", "-", ".", " "].map(joined),
+  inBrackets,
 ];
 
 /** A number or letter by itself: long ones always, short ones beside a word. */
@@ -275,9 +365,9 @@ function* wordUnits(
   isAlone: boolean,
 ): Iterable<Unit> {
   const [format, mine, theirs] = [formats[k]!, parts[2 * k + 1]!, sent[2 * k + 1]!];
-  const isNumber = /^[0-9]+$/.test(theirs);
-  const needsContext = CONTEXT.includes(format) || (isNumber && theirs.length === 1);
-  if (isNumber && theirs.length > 2) {
+  const isDigits = /^[0-9]+$/.test(theirs);
+  const needsContext = CONTEXT.includes(format) || (isDigits && theirs.length === 1);
+  if (isDigits && theirs.length > 2) {
     yield unit(theirs, mine);
     if (isAlone && theirs.length > 3 && format.endsWith(" digits")) yield* otherForms(mine, theirs);
   } else if (!isAlone) return;
@@ -290,7 +380,7 @@ function* wordUnits(
     // Beside another surrogate it is meant, whatever follows: "Ann B. Lee", "Ann B."
     if (!hasNext || (k && formats[k - 1] !== null)) yield unit(theirs, mine, { before: before.slice(-LONGEST_CONTEXT) });
   }
-  const near = isNumber && needsContext ? findNear(sent, formats, k) : "";
+  const near = isDigits && needsContext ? findNear(sent, formats, k) : "";
   if (near) yield unit(theirs, mine, { near });
 }
 

@@ -29,6 +29,8 @@ Sample: TypeAlias = Callable[[Ids, np.random.Generator], Ids]
 
 _KEY: Final = 32  # bytes
 _LARGEST: Final = (1 << 63) - 1
+_TRIES: Final = 20
+"""Draws until a word that is apart has the surrogate of another one."""
 
 _Entity: TypeAlias = tuple[int, str]
 """The symbol of a sensitive word, and the word, folded."""
@@ -386,6 +388,8 @@ class Surrogates:
         self._keyer = StreamKeyer()
         self._codes: dict[_Entity, int] = {}
         self._originals: dict[str, tuple[str, int]] = {}
+        self._apart: dict[_Entity, tuple[str, int]] = {}
+        self._foreign: dict[str, tuple[str, int] | None] = {}  # None: of two words
 
     @classmethod
     def new(
@@ -414,6 +418,55 @@ class Surrogates:
             codes[i] = self._codes[entity]
         return codes
 
+    def hide_apart(self, batch: TokenizedBatch, symbols: Ids, place: str) -> Weights:
+        """Return the output numbers of a text of which no words are joined.
+
+        Each sensitive word is an entity of its own place: nothing shows whether it
+        equals a word of this text, of another one or of the user. So a text may hold
+        words of the user beside candidates that its author planted. It takes no member
+        from words of the user. Its words are restored while no other word has the same
+        surrogate.
+
+        Parameters
+        ----------
+        batch : TokenizedBatch
+            One text.
+        symbols : int32 array, shape (words,)
+            Its symbols.
+        place : str
+            Names the text: the same one has the same surrogates again.
+
+        Returns
+        -------
+        int64 array, shape (words,)
+            The output numbers.
+        """
+        codes: Weights = self._policy.first[symbols].astype(np.int64)
+        words = batch.words()
+        for i, (symbol, folded) in _sensitive(self._policy, batch, symbols):
+            entity = (symbol, f"{place} {i}\0{folded}")
+            if entity not in self._apart:
+                stream, drawn = self._begin_draw(entity)
+                code = int(self._policy.draw_members(drawn, stream)[0])
+                for _ in range(_TRIES):
+                    is_known = self._form(code) in self._foreign
+                    if not is_known and not self._is_barred(code):
+                        break
+                    code = int(self._policy.draw_members(drawn, stream)[0])
+                self._keep_apart(entity, words[i], code)
+            codes[i] = self._apart[entity][1]
+        return codes
+
+    def _keep_apart(self, entity: _Entity, spelling: str, code: int) -> None:
+        self._apart[entity] = given = spelling, code
+        form = self._form(code)
+        known = self._foreign.setdefault(form, given)
+        if known is not None and canonical(known[0]) != canonical(spelling):
+            self._foreign[form] = None
+
+    def _form(self, code: int) -> str:
+        return canonical(self._policy.print(code))
+
     def bar(self, public: Iterable[str]) -> None:
         """Never give out these *public* words from now on."""
         self._public |= frozenset(map(canonical, public))
@@ -428,15 +481,25 @@ class Surrogates:
         Case plays no part. An answer may hold a word that equals a surrogate by chance,
         a number above all: that it was meant cannot be told.
         """
-        found = self._originals.get(canonical(surrogate))
+        found = self._find(surrogate)
         return None if found is None else found[0]
 
     def find_code(self, surrogate: str) -> int | None:
         """Return the output number of a surrogate; None for other words."""
-        found = self._originals.get(canonical(surrogate))
+        found = self._find(surrogate)
         return None if found is None else found[1]
 
+    def _find(self, surrogate: str) -> tuple[str, int] | None:
+        form = canonical(surrogate)
+        return self._originals.get(form) or self._foreign.get(form)
+
     def _give(self, entity: _Entity, spelling: str) -> None:
+        stream, symbols = self._begin_draw(entity)
+        code = int(self._policy.draw_members(symbols, stream)[0])
+        self._keep(entity, spelling, self._members.take(int(symbols[0]), code, stream))
+
+    def _begin_draw(self, entity: _Entity) -> tuple[np.random.Generator, Ids]:
+        """The stream of an entity, and the group that it draws from."""
         symbol, folded = entity
         context = self._policy.digest.encode()
         stream = self._keyer(stream_key(self._key, context, str(symbol), 0, folded))
@@ -448,8 +511,7 @@ class Surrogates:
                     "surrogates need a mechanism that always replaces sensitive words: "
                     "urr, or none"
                 )
-        code = int(self._policy.draw_members(symbols, stream)[0])
-        self._keep(entity, spelling, self._members.take(int(symbols[0]), code, stream))
+        return stream, symbols
 
     def _keep(self, entity: _Entity, spelling: str, code: int) -> None:
         self._codes[entity] = code
@@ -457,7 +519,7 @@ class Surrogates:
 
     def _is_barred(self, code: int) -> bool:
         """Whether a form is public, an ordinary word's, or given away already."""
-        form = canonical(self._policy.print(code))
+        form = self._form(code)
         symbol = self._policy.symbols.get(form, self._policy.alphabet.size)
         is_ordinary = symbol < self._policy.alphabet.ordinary
         return is_ordinary or form in self._public or form in self._originals
@@ -471,12 +533,14 @@ class Surrogates:
                 self._codes.items(), spellings, strict=True
             )
         ]
+        apart = [[*entity, *given] for entity, given in self._apart.items()]
         content = {
             "format": 1,
             "policy": self._policy.digest,
             "key": self._key.hex(),
             "public": sorted(self._public),
             "entities": entities,
+            "apart": apart,
         }
         from mondegreen.policy.sealing import seal  # a release of texts seals nothing
 
@@ -507,6 +571,8 @@ class Surrogates:
         for symbol, folded, spelling, code in content["entities"]:
             found._keep((symbol, folded), spelling, code)
             found._members.mark(policy.symbol_at(code), code)
+        for symbol, folded, spelling, code in content.get("apart", ()):
+            found._keep_apart((symbol, folded), spelling, code)
         return found
 
     def _find_original(self, code: int) -> str:

@@ -1,4 +1,4 @@
-"""Weekdays and months in other languages and in the plural, as answers hold them.
+"""Weekdays and months in other languages, short and in the plural, as in answers.
 
 A surrogate such as Friday comes back as "vendredi". The original is put back in the
 same language and case, "lundi" for Monday. Where the language cannot be told, because
@@ -19,6 +19,24 @@ _ENGLISH: Final = "en"
 _WEEKDAYS: Final = 7
 """They come first in the table."""
 
+_SHORT: Final = (
+    ("Mon",), ("Tue", "Tues"), ("Wed", "Weds"), ("Thu", "Thur", "Thurs"), ("Fri",),
+    ("Sat",), ("Sun",), ("Jan",), ("Feb",), ("Mar",), ("Apr",), ("May",), ("Jun",),
+    ("Jul",), ("Aug",), ("Sep", "Sept"), ("Oct",), ("Nov",), ("Dec",),
+)  # fmt: skip
+"""English short forms, in the order of the table. A full stop may follow."""
+MONTHS_SHORT: Final = _SHORT[_WEEKDAYS:]
+
+_WORDS: Final = frozenset(("Mon", "Sat", "Sun", "Jan", "Mar"))
+"""Short forms that are other words too, such as the French "mon", or names."""
+_WITH_STOP: Final = frozenset(("Mon", "Sat", "Jan", "Mar"))
+"""Those that count with a full stop anywhere. The Sun may end a sentence."""
+_BEFORE: Final = (
+    "on ", "by ", "in ", "until ", "till ", "from ", "to ", "next ", "this ", "every ",
+    "(", "-", "–", "| ",
+)  # fmt: skip
+"""Behind these, each of them counts."""
+
 
 def _capitalize(name: str) -> str:
     return name[0].upper() + name[1:]
@@ -37,8 +55,51 @@ class Translation(NamedTuple):
 
     sent: str
     original: str
-    is_capitalized: bool
+    is_capitalized: bool = False
     """Whether it begins with a capital that it has not inside a sentence."""
+    before: str = ""
+    """What must stand before it, because it is another word too."""
+
+
+def list_short_forms(sent: str, original: str) -> list[Translation]:
+    """List the short forms of a weekday or month; for a short form, the others and all.
+
+    The original has the same form, or stays as the user wrote it where it has none.
+
+    Examples
+    --------
+    >>> found = {n.sent: n.original for n in list_short_forms("Friday", "Tuesday")}
+    >>> found["Fri"], found["FRI"]
+    ('Tue', 'TUE')
+    >>> {n.sent: n.original for n in list_short_forms("Aug", "Sept")}["August"]
+    'September'
+    >>> [(n.before, n.sent) for n in list_short_forms("Sunday", "Monday")][:2]
+    [('on ', 'Sun'), ('on ', 'SUN')]
+    """
+    theirs = _forms_of(sent)
+    mine = () if original.islower() else _forms_of(original)  # "march" may be no month
+    found = []
+    for i, form in enumerate(theirs):
+        if form.upper() == sent.upper():
+            continue
+        old = mine[min(i, len(mine) - 1)] if mine else original
+        ways = [(form, old, before) for before in _BEFORE]
+        if form in _WITH_STOP:
+            ways.append((f"{form}.", f"{old}.", ""))
+        for new, own, before in ways if form in _WORDS else [(form, old, "")]:
+            for spell in (str, str.upper):
+                found.append(Translation(spell(new), spell(own), before=before))
+    return found
+
+
+def _forms_of(name: str) -> tuple[str, ...]:
+    """All English forms of a weekday or month, the full one first; none for others."""
+    small = name.lower()
+    english = read_names()[_ENGLISH]
+    for full, short in zip(english, _SHORT, strict=True):
+        if small == full.lower() or small in map(str.lower, short):
+            return full, *short
+    return ()
 
 
 def list_translations(sent: str, original: str) -> list[Translation]:

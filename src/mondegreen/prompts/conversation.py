@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import json
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, NoReturn, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Ids, Weights
 from mondegreen.errors import ConfigurationError, DataError
 from mondegreen.mechanisms.symbols.urr import Urr
 from mondegreen.policy.detection import Detector, DetectorLookup
@@ -212,6 +213,32 @@ class Conversation:
         MondegreenError
             If the detector fails.
         """
+        return self._hide(text, partial(self._surrogates.hide, author=author))
+
+    def hide_apart(self, text: str, place: str) -> str:
+        """Hide a text that may hold words of the user beside planted candidates.
+
+        Such is a turn of a language model that was changed. Each sensitive word has a
+        surrogate of its own, at each place: nothing shows which words are equal.
+
+        Parameters
+        ----------
+        text : str
+            Text of somebody else, who may have seen hidden words.
+        place : str
+            Names the text: the same one has the same result again.
+
+        Returns
+        -------
+        str
+            The text to send.
+        """
+        return str(self._hide(text, partial(self._surrogates.hide_apart, place=place)))
+
+    def _hide(
+        self, text: str, draw: Callable[[TokenizedBatch, Ids], Weights]
+    ) -> HiddenText:
+        """Hide a text by what draws its output numbers."""
         batch = self._lookup.cut([text])
         symbols = np.array(self._lookup.codes(batch))
         parts = batch.parts[0] or []
@@ -219,7 +246,7 @@ class Conversation:
         hidden = self._policy.alphabet.is_group(symbols)
         with self._lock:
             self._check_open()
-            codes = self._surrogates.hide(batch, symbols, author=author).tolist()
+            codes = draw(batch, symbols).tolist()
             kinds: list[Kind | None] = [None] * len(codes)
             for i in np.flatnonzero(hidden).tolist():
                 sent[2 * i + 1] = self._policy.print(codes[i])

@@ -76,8 +76,9 @@ class ConversationGuard:
 
     Notes
     -----
-    *Privacy.* Turns of the assistant go back as the model said them. A turn that it did
-    not say is hidden by surrogates of its own, which show nothing of the user's words.
+    *Privacy.* Turns of the assistant go back as the model said them. In a turn that it
+    did not say, each sensitive word has a surrogate of its own at each place. Nothing
+    shows which words of it are equal to each other, or to words of the user.
     Results of tools share the surrogates of the user: the author of such a text knows
     its words and learns their surrogates.
 
@@ -232,15 +233,15 @@ class ConversationGuard:
     def _hide(self, walk: Walk, conversation: Conversation) -> list[str]:
         conversation.bar(walk.passed)
         # Words of the user come first, so that foreign ones decide nothing for them.
-        texts = list(zip(walk.texts, walk.roles, strict=True))
+        texts = list(zip(walk.texts, walk.roles, walk.places, strict=True))
         own = {
             i: conversation.hide(text)
-            for i, (text, role) in enumerate(texts)
+            for i, (text, role, _) in enumerate(texts)
             if role != ASSISTANT
         }
         return [
-            own[i] if i in own else conversation.hide(text, author=ASSISTANT)
-            for i, (text, _) in enumerate(texts)
+            own[i] if i in own else conversation.hide_apart(text, _name(text, place))
+            for i, (text, _, place) in enumerate(texts)
         ]
 
     def _iterate_disclosed(self) -> Iterator[str]:
@@ -255,6 +256,12 @@ class ConversationGuard:
             yield "links and images of answers: originals go to the servers they name"
         if self._in_tools:
             yield "arguments of tools: originals go to the tools that are called"
+
+
+def _name(text: str, place: str) -> str:
+    """Name a changed turn of the model: no other one shares its surrogates."""
+    data = text.encode("utf-8", "surrogatepass")
+    return f"{place} {hashlib.blake2b(data, digest_size=16).hexdigest()}"
 
 
 def _is_json(body: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ A date of digits is hidden as a whole, and its format is kept. A model may write
 hidden date in words. Which part it took for the month is then seen: that part of the
 original is the month too. Where both parts of the hidden date are equal, it is not
 seen, and the original comes back as the user wrote it. A date that begins with the year
-can be read in one way alone.
+can be read in one way alone. So can one that names its month, such as 14 June.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from mondegreen.policy.shapes import PLACES, SHAPES
+from mondegreen.prompts.calendar import MONTHS_SHORT
 
 Missing = Literal["", "year", "day"]
 """What a notation leaves out of a date."""
@@ -22,9 +23,12 @@ _MONTHS: Final = (
     "January February March April May June July August September October November "
     "December"
 ).split()
-_SHORT: Final = {"September": ("Sep", "Sept")}
 _DATE: Final = re.compile(
     r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})|([0-9]{1,2})/([0-9]{1,2})"
+)
+_NAMED: Final = re.compile(
+    r"(?:([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? )?([a-z]+)\.?"
+    r"(?: ([0-9]{1,2})(?:st|nd|rd|th)?)?(?:,? ([0-9]{4}))?"
 )
 _YEAR_FIRST: Final = re.compile(r"([0-9]{4})([/.-])([0-9]{1,2})\2([0-9]{1,2})")
 _Form = Callable[[str, int, str, str], str]
@@ -74,6 +78,8 @@ class _Date(NamedTuple):
     year: str
     orders: tuple[bool, ...] = (True, False)
     """Whether the month comes first: both ways, if it cannot be told."""
+    is_named: bool = False
+    """Whether the month is named. Then it is ``a``, and digits have both orders."""
 
 
 def list_notations(sent: str, original: str) -> list[Notation]:
@@ -88,11 +94,14 @@ def list_notations(sent: str, original: str) -> list[Notation]:
     ...     "May 5, 1961"
     ... ]
     '3/4/1985'
+    >>> found = {n.sent: n.original for n in list_notations("June 9th", "14 April")}
+    >>> found["9 June"], found["Jun. 9"], found["9th of June"]
+    ('14 April', 'Apr. 14', '14th of April')
     """
     theirs, mine = _read(sent), _read(original)
     if theirs is None or mine is None or theirs.orders != mine.orders:
         return []
-    if bool(theirs.year) != bool(mine.year):
+    if bool(theirs.year) != bool(mine.year) or theirs.is_named != mine.is_named:
         return []
     found: dict[str, Notation] = {}
     for order in theirs.orders:
@@ -121,27 +130,49 @@ def _read(text: str) -> _Date | None:
     if parts := _DATE.fullmatch(text):
         a, b = parts[1] or parts[5], parts[3] or parts[6]
         return _Date(int(a), int(b), parts[4] or "")
-    return None
+    return _read_named(text.lower())
+
+
+def _read_named(text: str) -> _Date | None:
+    parts = _NAMED.fullmatch(text)
+    month = find_month(parts[2]) if parts else 0
+    if parts is None or not month or bool(parts[1]) == bool(parts[3]):
+        return None
+    day = int(parts[1] or parts[3])
+    is_date = 1 <= day <= 31
+    return _Date(month, day, parts[4] or "", is_named=True) if is_date else None
+
+
+def find_month(word: str) -> int:
+    """Find the number of a month by its English name, full or short; 0 for others."""
+    small = word.lower()
+    for number, (full, short) in enumerate(zip(_MONTHS, MONTHS_SHORT, strict=True), 1):
+        if small == full.lower() or small in map(str.lower, short):
+            return number
+    return 0
 
 
 def _write(date: _Date, month_first: bool) -> Iterator[tuple[str, Missing]]:
     """Write a date in all notations, in one order; "" where it is none."""
     month, day = (date.a, date.b) if month_first else (date.b, date.a)
     is_date = 1 <= month <= len(_MONTHS) and 1 <= day <= 31
+    is_date &= month_first or not date.is_named
     forms = _WORDS if date.year else _WORDS[: len(_WITHOUT_YEAR)]
     nth = _ORDINALS.print(day - 1)
+    # The month of a date that names it comes back by itself: its day must too.
     for name in _name_month(month) if is_date else [""] * _NAMES:
         for form, missing in forms:
-            yield is_date * form(name, day, nth, date.year), missing
+            needs = missing if date.year or not date.is_named else ""
+            yield is_date * form(name, day, nth, date.year), needs
     if date.year:
         yield is_date * f"{date.year}-{month:02}-{day:02}", ""
         yield from _write_digits(month, day, date.year)
 
 
 def _name_month(month: int) -> list[str]:
-    full = _MONTHS[month - 1]
-    short = _SHORT.get(full, (full[:3],))
-    return [full, short[0], f"{short[0]}.", short[-1]]
+    full, short = _MONTHS[month - 1], MONTHS_SHORT[month - 1]
+    with_stop = full if full == short[0] else f"{short[0]}."
+    return [full, short[0], with_stop, short[-1]]
 
 
 def _write_digits(a: int, b: int, year: str) -> Iterator[tuple[str, Missing]]:

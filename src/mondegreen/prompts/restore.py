@@ -23,6 +23,8 @@ _ENDINGS: Final = frozenset("sdmt")  # of "Ann's", "I'd", "I'm", "isn't"
 _APOSTROPHE: Final = re.compile(r"\w['’]\Z")
 _ABSOLUTE: Final = re.compile(r"(?i)https?://")
 _JOINER: Final = ".,-/:"
+_BEHIND_ADDRESS: Final = ".,;:!?*"
+"""Signs that may end an address, in bold type too, if no other sign follows."""
 _STRING: Final = re.compile(r'(?:[^"\\]|\\u[0-9A-Fa-f]{4}|\\[^u])+')
 _HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9A-Fa-f]{2}\Z")
 _LONE: Final = re.compile(r"[\ud800-\udfff]")
@@ -210,9 +212,9 @@ class Restorer:
         if self._is_in_link() and (unit.is_text or not self._is_own_target(unit)):
             return 0
         rest = text[end:]
-        if not rest.strip(".,;:!?") and not self._is_end and len(rest) < 4:
+        if not rest.strip(_BEHIND_ADDRESS) and not self._is_end and len(rest) < 4:
             return _WAIT
-        following = rest.lstrip(".,;:!?")[:1]
+        following = rest.lstrip(_BEHIND_ADDRESS)[:1]
         is_end = not following or following in " \t\r\n()<>[]{}\"'`|"
         return len(unit.sent) if is_end else 0
 

@@ -71,7 +71,8 @@ class Walk:
     texts of system and developer messages; ``public_objects`` definitions of tools and
     response formats, by their JSON; ``tools`` the names that their calls may use.
     ``replay`` finds what the model has said before, which goes back as it came.
-    ``roles`` are those of ``texts``; ``passed`` are the public texts of this request.
+    ``roles`` are those of ``texts``, and ``places`` name where in the history they
+    stand; ``passed`` are the public texts of this request.
     """
 
     models: frozenset[str] = frozenset()
@@ -82,6 +83,7 @@ class Walk:
     replay: Replay | None = None
     texts: list[str] = field(default_factory=list)
     roles: list[str] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
     _calls: dict[str, str] = field(default_factory=dict)
 
@@ -102,6 +104,8 @@ class Walk:
         """Keep a place for a text."""
         self.texts.append(value)
         self.roles.append(role)
+        before = self.replay.place.whole.hex() if self.replay else ""
+        self.places.append(f"{before} {len(self.texts)}")
         return Slot(len(self.texts) - 1)
 
     def earlier(self, value: str, at: str, form: str | None) -> str | None:

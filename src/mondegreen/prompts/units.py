@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, final
 
 import regex
 
-from mondegreen.prompts.calendar import list_translations
-from mondegreen.prompts.dates import Missing, list_notations
+from mondegreen.prompts.calendar import list_short_forms, list_translations
+from mondegreen.prompts.dates import Missing, find_month, list_notations
+from mondegreen.prompts.times import HALF, list_times
 
 WORD: Final = regex.compile(
     r"(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}])"
@@ -40,6 +43,12 @@ _AMOUNT: Final = re.compile(
     r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?"
 )
 _THOUSANDS: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+\Z)")
+_GROUP: Final = re.compile("[0-9]+")
+_DOTTED: Final = re.compile(r"[0-9]{3}\.[0-9]{3}\.[0-9]{4}")
+_SPLIT: Final = {10: (3, 3, 4), 15: (4, 6, 5), 16: (4, 4, 4, 4)}
+"""How people write numbers of telephones and cards that have no signs."""
+
+_CURRENCIES: Final = ("$", "€", "£")
 _TRAILING: Final = ".,;:!?"
 _LONGEST_CONTEXT: Final = 24
 _LABEL_PARTS: Final = 66
@@ -81,37 +90,52 @@ class Unit:
 class Units:
     """What was sent of numbers and addresses, by their first word."""
 
-    __slots__ = ("_by_first", "_runs")
+    __slots__ = ("_by_first", "_forms", "_runs")
 
     def __init__(self) -> None:
-        self._by_first: dict[str, dict[Unit, None]] = {}
+        # Whether each is clear: nothing else is rewritten to the same.
+        self._by_first: dict[str, dict[Unit, bool]] = {}
+        self._forms: dict[tuple[str, ...], Unit] = {}
         # Each turn of a conversation repeats those before, so runs are noted once.
-        self._runs: set[tuple[str, str]] = set()
+        self._runs: set[tuple[str, ...]] = set()
 
     def learn(
         self, parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
     ) -> None:
         """Note the units of a text; structure and words come in turn in its parts."""
         runs = list(_find_runs(parts, kinds))
-        numbers = _numbers(parts, sent, kinds, runs, self._runs)
-        names = _names(parts, sent, kinds, self._runs)
-        ranges = _ranges(parts, sent, kinds, runs)
-        for unit in (*_addresses(parts, sent, kinds), *numbers, *ranges, *names):
+        for unit in (
+            *_addresses(parts, sent, kinds),
+            *_numbers(parts, sent, kinds, runs, self._runs),
+            *_ranges(parts, sent, kinds, runs),
+            *_names(parts, sent, kinds, self._runs),
+            *_named_dates(parts, sent, kinds, self._runs),
+            *_times(parts, sent, kinds, self._runs),
+        ):
             self._add(unit)
 
     def _add(self, unit: Unit) -> None:
         first = WORD.match(unit.sent)
         key = first[0].casefold() if first else unit.sent[0]
-        self._by_first.setdefault(key, {})[unit] = None
+        known = self._by_first.setdefault(key, {})
+        if unit in known:
+            return
+        known[unit] = True
+        if unit.is_rewritten:
+            form = (unit.sent, unit.before, unit.missing, unit.near, unit.translated)
+            other = self._forms.setdefault(form, unit)
+            if other is not unit:  # of something else, so neither is restored
+                known[unit] = known[other] = False
 
     def starting_with(self, word: str) -> list[Unit]:
         """Return the units that start with a word or a sign, the longest first.
 
         Of two that are equal, what was sent comes before what is only rewritten so, and
-        a whole before its beginning that needs the rest beside it.
+        a whole before its beginning that needs the rest beside it. Where two originals
+        are rewritten to one form, which one is meant cannot be told, so it is left out.
         """
-        found = self._by_first.get(word.casefold(), ())
-        return sorted(found, key=_order)
+        found = list(self._by_first.get(word.casefold(), {}).items())
+        return sorted((unit for unit, is_clear in found if is_clear), key=_order)
 
     def to_json(self) -> list[Any]:
         """Write the units as JSON values."""
@@ -183,17 +207,99 @@ def _names(
     parts: Sequence[str],
     sent: Sequence[str],
     kinds: Sequence[Kind | None],
-    noted: set[tuple[str, str]],
+    noted: set[tuple[str, ...]],
 ) -> Iterator[Unit]:
-    """Weekdays and months, as an answer in another language has them."""
+    """Weekdays and months, short or as an answer in another language has them."""
     for k, kind in enumerate(kinds):
         mine, theirs = parts[2 * k + 1], sent[2 * k + 1]
         if kind is None or kind[0] == "shape" or (mine, theirs) in noted:
             continue
         noted.add((mine, theirs))
-        for new, old, is_capitalized in list_translations(theirs, mine):
+        listed = (list_translations, list_short_forms)
+        for new, old, is_capitalized, before in (
+            each for make in listed for each in make(theirs, mine)
+        ):
             how: Translated = "capital" if is_capitalized else "plain"
-            yield Unit(new, old, is_rewritten=True, translated=how)
+            yield Unit(new, old, before, is_rewritten=True, translated=how)
+
+
+def _named_dates(
+    parts: Sequence[str],
+    sent: Sequence[str],
+    kinds: Sequence[Kind | None],
+    noted: set[tuple[str, ...]],
+) -> Iterator[Unit]:
+    """Days beside the name of their month, with or without a year: ``14 June``."""
+    for k in range(len(kinds)):
+        if not find_month(sent[2 * k + 1]):
+            continue
+        run = _find_date(parts, kinds, k)
+        mine, theirs = (_text(each, run) for each in (parts, sent))
+        if len(run) > 1 and (mine, theirs) not in noted:
+            noted.add((mine, theirs))
+            yield from _date_units(mine, theirs)
+
+
+def _find_date(parts: Sequence[str], kinds: Sequence[Kind | None], month: int) -> range:
+    """The words of a date around the name of its month; that alone if it is none."""
+    first = last = month
+    gap = parts[2 * month] if month else ""
+    if gap == " " and _is_number(kinds[month - 1]):
+        first = month - 1
+    elif gap == " " and month > 1 and parts[2 * month - 2 : 2 * month] == [" ", "of"]:
+        first = month - 2 * _is_number(kinds[month - 2])
+    gaps = (" ", ". ")
+    if first == month and _follows(parts, kinds, last, gaps):
+        last += 1
+    if (first, last) != (month, month) and _follows(parts, kinds, last, (" ", ", ")):
+        last += (kinds[last + 1] or ("", ""))[1] == "year"
+    return range(first, last + 1)
+
+
+def _follows(
+    parts: Sequence[str],
+    kinds: Sequence[Kind | None],
+    k: int,
+    gaps: tuple[str, ...],
+) -> bool:
+    """Whether one of these gaps, and then a number that was hidden, follows a word."""
+    has_next = k + 1 < len(kinds)
+    return has_next and parts[2 * k + 2] in gaps and _is_number(kinds[k + 1])
+
+
+def _date_units(mine: str, theirs: str) -> Iterator[Unit]:
+    """A date as it was sent, and in other notations."""
+    notations = list_notations(theirs, mine)
+    if notations:
+        yield Unit(theirs, mine)
+    for each in notations:
+        yield Unit(each.sent, each.original, missing=each.missing, is_rewritten=True)
+
+
+def _times(
+    parts: Sequence[str],
+    sent: Sequence[str],
+    kinds: Sequence[Kind | None],
+    noted: set[tuple[str, ...]],
+) -> Iterator[Unit]:
+    """Times of day in other notations: ``7am`` for ``7:00 am``."""
+    for k, kind in enumerate(kinds):
+        if kind is None or not kind[1].startswith(("clock ", "time of day")):
+            continue
+        mine, theirs = (
+            each[2 * k + 1] + _find_half("".join(each[2 * k + 2 : 2 * k + 6]))
+            for each in (parts, sent)
+        )
+        if (mine, theirs, "time") in noted:
+            continue
+        noted.add((mine, theirs, "time"))
+        for new, old in list_times(theirs, mine).items():
+            yield Unit(new, old, is_rewritten=True)
+
+
+def _find_half(behind: str) -> str:
+    found = HALF.match(behind)
+    return found[0] if found else ""
 
 
 def _numbers(
@@ -201,7 +307,7 @@ def _numbers(
     sent: Sequence[str],
     kinds: Sequence[Kind | None],
     runs: Sequence[range],
-    noted: set[tuple[str, str]],
+    noted: set[tuple[str, ...]],
 ) -> Iterator[Unit]:
     """Numbers, dates, amounts and the like, and short ones with a neighbor."""
     for run in runs:
@@ -213,6 +319,9 @@ def _numbers(
         for k in run:
             is_alone = len(run) == 1
             yield from _word_units(parts, sent, kinds, k, is_alone=is_alone)
+        if len(run) == 1 and parts[2 * run[0]][-1:] in _CURRENCIES:
+            for cents in (".00", ".0"):
+                yield Unit(theirs + cents, mine + cents, is_rewritten=True)
 
 
 def _find_runs(parts: Sequence[str], kinds: Sequence[Kind | None]) -> Iterator[range]:
@@ -309,10 +418,14 @@ def _other_forms(mine: str, theirs: str) -> Iterator[Unit]:
     """Write an amount or a telephone number as people write it otherwise."""
     if _is_amount(mine) is not _is_amount(theirs):
         return
-    for form in _FORMS:
-        other = form(theirs)
-        if len(other) > 2 and other != theirs:
-            yield Unit(other, form(mine), is_rewritten=True)
+    pairs = [(mine, theirs)]
+    if (rest := _without_country(theirs)) != theirs:
+        pairs.append((_without_country(mine), rest))
+    for own, new in pairs:
+        for form in _FORMS:
+            other = form(new)
+            if len(other) > 2 and other != theirs:
+                yield Unit(other, form(own), is_rewritten=True)
 
 
 def _is_amount(text: str) -> bool:
@@ -359,25 +472,56 @@ def _whole_with_commas(text: str) -> str:
     return _with_commas(_without_cents(text)) if _is_amount(text) else text
 
 
-def _digits(text: str) -> str:
-    """Write a telephone number or the number of a card without signs."""
-    found = re.sub("[^0-9]", "", text)
-    return found if len(found) > 6 and not set(text) & set(",.:/") else text
+def _with_cents(text: str) -> str:
+    return f"{text}.00" if _is_amount(text) and "." not in text else text
 
 
-def _hyphens(text: str) -> str:
-    return text.replace(" ", "-") if _digits(text) != text else text
+def _without_commas_with_cents(text: str) -> str:
+    return _with_cents(_without_commas(text))
 
 
-def _dots(text: str) -> str:
-    return _hyphens(text).replace("-", ".") if _digits(text) != text else text
+def _as_float(text: str) -> str:
+    plain = _without_commas(text)
+    return f"{plain}.0" if _is_amount(text) and "." not in text else text
 
 
-def _blanks(text: str) -> str:
-    return text.replace("-", " ") if _digits(text) != text else text
+def _with_blanks(text: str) -> str:
+    """Write an amount as in French."""
+    if not _is_amount(text):
+        return text
+    return _with_commas(text).replace(",", " ").replace(".", ",")
 
 
-_FORMS: Final = (
+def _groups(text: str) -> list[str]:
+    """The groups of digits of a telephone number or of a card; none for others."""
+    found: list[str] = _GROUP.findall(text)
+    if set(text) & set(",.:/") and not _DOTTED.fullmatch(text):
+        return []
+    if found == [text] and len(text) in _SPLIT:
+        ends = list(itertools.accumulate(_SPLIT[len(text)], initial=0))
+        found = [text[a:b] for a, b in itertools.pairwise(ends)]
+    return found if sum(map(len, found)) > 6 else []
+
+
+def _join_groups(text: str, sign: str) -> str:
+    """Write a telephone number or the number of a card with other signs."""
+    return sign.join(_groups(text)) or text
+
+
+def _in_brackets(text: str) -> str:
+    """Write a telephone number whose first group is in brackets, behind the first."""
+    first, *rest = _groups(text) or [text]
+    return f"{first}) {'-'.join(rest)}" if len(rest) > 1 and len(first) == 3 else text
+
+
+def _without_country(text: str) -> str:
+    """Leave the first group of a telephone number away."""
+    first, *rest = _groups(text) or [text]
+    is_long = len(rest) > 1 and sum(map(len, rest)) > 6
+    return " ".join(rest) if is_long and len(first) < 4 else text
+
+
+_FORMS: Final[tuple[Callable[[str], str], ...]] = (
     _without_commas,
     _without_cents,
     _without_both,
@@ -386,10 +530,12 @@ _FORMS: Final = (
     _with_points,
     _whole_with_commas,
     _whole_with_points,
-    _digits,
-    _hyphens,
-    _dots,
-    _blanks,
+    _with_cents,
+    _without_commas_with_cents,
+    _as_float,
+    _with_blanks,
+    *(partial(_join_groups, sign=sign) for sign in ("", "-", ".", " ")),
+    _in_brackets,
 )
 
 

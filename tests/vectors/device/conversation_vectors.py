@@ -24,7 +24,7 @@ from vectors.device import policy_texts
 from vectors.device.device_vectors import as_utf16
 
 PATH = Path(__file__).with_name("conversations.json.gz")
-COUNT, TURNS, JOINED_COUNT, RANGES_COUNT = 80, 4, 10, 6
+COUNT, TURNS, JOINED_COUNT, RANGES_COUNT, FORMS_COUNT = 80, 4, 10, 6, 8
 LINKS = 12
 """Answers of each conversation that are made of parts of links."""
 POLICIES = ("names", "sensitive")
@@ -55,6 +55,13 @@ RANGES = (
     "Pay $5-10:30:15-10:45:15 to 10:30-Okonkwo-11:45 at x.okonkwo.com/10:30-11:45."
 )
 """Dates and times that a sign joins to other numbers."""
+FORMS = (
+    "See you Tuesday, Thu, on 14 June 2024 or the 3rd of August at 7:00 am, 10pm or "
+    "19:00; in Sept. 5, March 12th, may 9, 2021 and Oct. Come 7:30pm, 0:15 or 12 PM. "
+    "Pay $1,200, $45, $850.5 or 70000; call +44 (415) 555-0142, 415.555.0142, "
+    "4155550199 or 555-0142, card 4111-1111-1111-1111 or 5500000000000004."
+)
+"""What answers write in other forms."""
 RANGE = re.compile(r"([0-9]+[:/][0-9:/]*(?:am|pm)?)[-,][0-9][-0-9:/,apm]*[0-9pm]")
 LINK_PARTS = (
     "evil.example", "EVIL.COM", "evil.com.", "a-b.co.uk", "xn--bcher-kva.example",
@@ -140,6 +147,41 @@ def ranges(sent: str) -> Iterator[str]:
         yield f"{whole}-3 3-{whole} {whole}:15 {whole}x https://e.example/{whole}"
 
 
+def other_forms(sent: str) -> Iterator[str]:
+    """Write weekdays, months, dates and times of a hidden text otherwise."""
+    for name in read_names()["en"]:
+        a, upper = name[:3], name[:3].upper()
+        yield f"{a} {a}. on {a}, {upper} {name} ({a}) {name}s, on {a}s, to {upper}."
+        yield f"{name[:4]}. {name[:5]}, the {a}. | {a} | {a}-{a}x [{a}](https://{a}.x)"
+    day_first = r"([0-9]+)(?:th|st|nd|rd)?(?: of)? ([A-Z][a-z]+)"
+    month_first = r"([A-Z][a-z]+)[.]? ([0-9]+)"
+    pairs = re.findall(day_first, sent)
+    pairs += [(day, month) for month, day in re.findall(month_first, sent)]
+    for d, m in pairs:
+        a = m[:3]
+        yield f"{m} {d}, {a} {d}th. {d} {a}., 1 {m} {d}5; {d}/{m}, {d} {m} {d}"
+        yield f"the {d}th of {m} 2024 or {a}. {d}, 1999-01-{d}, {d}th {m}"
+    for hour, minute in re.findall(r"([0-9]{1,2}):?([0-9]{2})?", sent):
+        h, m = int(hour), minute or "00"
+        for half in ("am", "PM", "a.m.", "P.M."):
+            yield f"{h}{half} {h} {half}, {h}:{m}{half} or {hour} {half} ok"
+            yield f"({h % 12}:{m} {half}) {h:02}:{m}-{h}{half}x {h}:{m} {half}"
+
+
+def other_signs(sent: str) -> Iterator[str]:
+    """Write amounts, telephone numbers and cards of a hidden text with other signs."""
+    for amount in re.findall(r"[$]([0-9,.]+[0-9])", sent):
+        plain, spaced = amount.replace(",", ""), amount.replace(",", " ")
+        yield f"${plain}.00, {amount}.00 {plain}.0 {spaced} {amount}.5 ${amount}.0"
+    for number in re.findall(r"[0-9][-0-9 ().]{6,}[0-9]", sent):
+        found = re.findall("[0-9]+", number)
+        for sign in ("", "-", ".", " ", ") "):
+            whole, rest = sign.join(found), sign.join(found[1:])
+            yield f"{whole} or {rest}, x{whole} {whole}1 +{rest}"
+        first, second, rest = number[:3], number[3:6], number[6:]
+        yield f"{number} {first}-{second}-{rest} ({first}) {number}"
+
+
 def links(sent: str, rng: np.random.Generator, count: int) -> Iterator[str]:
     """Write runs of parts of links, with surrogates anywhere between them."""
     runs = [*tokenize([sent]).words(), *sent.split()] or ["Ann"]
@@ -177,18 +219,22 @@ def conversations() -> Iterator[dict[str, Any]]:
     """Yield each conversation: texts and hidden ones, answers and restored ones."""
     rng = np.random.default_rng(31)
     every = texts()
-    for number in range(COUNT + JOINED_COUNT + RANGES_COUNT):
+    others = [JOINED] * JOINED_COUNT + [RANGES] * RANGES_COUNT + [FORMS] * FORMS_COUNT
+    for number in range(COUNT + len(others)):
         policy = POLICIES[number % len(POLICIES)]
         key = bytes(rng.integers(0, 256, size=32, dtype=np.uint8))
         c = Conversation(policy, public=[PUBLIC])
         words = tokenize([PUBLIC]).words()
         c._surrogates = Surrogates(c.policy, key, public=words)
-        said = [JOINED if number < COUNT + JOINED_COUNT else RANGES]
-        if number < COUNT:
+        if number >= COUNT:
+            said = [others[number - COUNT]]
+        else:
             said = every[number::COUNT][:TURNS]
             said += [PROMPTS[(number + i) % len(PROMPTS)] for i in (0, 2)]
         sent = [c.hide(text) for text in said]
         given = [answer for text in sent for answer in answers(text, rng)]
+        if said == [FORMS]:
+            given += [*other_forms(sent[0]), *other_signs(sent[0])]
         made = np.random.default_rng([31, number])
         given += links(" ".join(sent[-2:]), made, LINKS)
         given = [answer for answer in given if as_utf16(answer) == answer]

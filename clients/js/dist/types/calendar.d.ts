@@ -4,6 +4,11 @@ export interface Translation {
     readonly original: string;
     /** Whether it begins with a capital that it has not inside a sentence. */
     readonly isCapitalized: boolean;
+    /** What must stand before it, because it is another word too. */
+    readonly before?: string;
 }
+export declare const MONTHS_SHORT: readonly (readonly string[])[];
 /** List what a weekday or month may become: `list_translations` of `mondegreen.prompts.calendar`. */
 export declare function translations(sent: string, original: string): Translation[];
+/** List the short forms of a weekday or month: `list_short_forms` of `mondegreen.prompts.calendar`. */
+export declare function shortForms(sent: string, original: string): Translation[];

@@ -8,3 +8,5 @@ export interface Notation {
 export type Missing = "" | "year" | "day";
 /** List other notations of a date: `list_notations` of `mondegreen.prompts.dates`. */
 export declare function notations(sent: string, original: string): Notation[];
+/** The number of a month by its English name, full or short; 0 for others. */
+export declare function findMonth(name: string): number;

@@ -29,8 +29,12 @@ export declare const NEAR = 60;
 /** Units of a conversation, by their first word: `Units` of `mondegreen.prompts.units`. */
 export declare class Units {
     private readonly byFirst;
+    private readonly forms;
+    /** What something else is rewritten to as well: which one is meant cannot be told. */
+    private readonly unclear;
     /** Note the units of a text; structure and words come in turn in its parts. */
     learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void;
+    private add;
     /** The units that start with a word: long before short, sent before rewritten, a whole before its beginning. */
     startingWith(word: string): Unit[];
 }

@@ -21,6 +21,7 @@ from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import HIDE_AMONG, Policy, load_policy
 from mondegreen.policy.scope import Sample, Surrogates
 from mondegreen.policy.sealing import seal, unseal
+from mondegreen.prompts.echoes import learn_echoes
 from mondegreen.prompts.restore import JsonRestorer, Restorer
 from mondegreen.prompts.units import Kind, Units
 from mondegreen.settings import Settings, list_options
@@ -253,6 +254,7 @@ class Conversation:
                 symbols[i] = self._policy.symbol_at(codes[i])
                 kinds[i] = self._policy.describe(int(symbols[i]))[:2]
             self._units.learn(parts, sent, kinds)
+            learn_echoes(self._units, parts, sent, self._begin)
         return HiddenText(batch, symbols, tuple(sent), hidden)
 
     def bar(self, public: Iterable[str]) -> None:
@@ -332,14 +334,12 @@ class Conversation:
             An object with ``feed`` and ``end``.
         """
         in_links = self._in_links if in_links is None else in_links
-
-        def begin() -> Restorer:
-            return Restorer(
-                self._surrogates, self._units, self._policy, in_links=in_links
-            )
-
+        begin = partial(self._begin, in_links=in_links)
         self._check_open()
         return JsonRestorer(begin) if is_json else begin()
+
+    def _begin(self, *, in_links: bool = False) -> Restorer:
+        return Restorer(self._surrogates, self._units, self._policy, in_links=in_links)
 
     @property
     def guarantee(self) -> tuple[str, ...]:

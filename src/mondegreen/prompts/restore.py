@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final, final
 
 from mondegreen.policy.policy import Policy
@@ -40,6 +41,16 @@ _MAY_JOIN: Final = re.compile(rf"{LABEL}\.?")
 _SCHEMED: Final = re.compile(r":(?:[^\W_]|/)")
 _WAIT: Final = -1
 """Says that more of the answer is needed."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a step through an answer ends, what it shows, and whether in a link."""
+
+    end: int
+    shown: str
+    is_in_link: bool
 
 
 @final
@@ -85,6 +96,17 @@ class Restorer:
         """Return the rest."""
         self._is_end = True
         return self._take()
+
+    def list_steps(self, text: str, behind: str = "") -> Iterator[Step]:
+        """Restore what follows ``behind`` to its end, and list the steps."""
+        self._is_end, self._behind = True, behind[-_BEHIND:]
+        at = 0
+        while at < len(text):
+            is_inside = self._is_in_link()
+            step, shown = self._step(text, at)
+            self._pass(text[at : at + step])
+            at += step
+            yield Step(at, shown, is_inside)
 
     def _take(self) -> str:
         shown: list[str] = []

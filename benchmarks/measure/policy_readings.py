@@ -1,18 +1,19 @@
-"""Release fifty sentences and twenty prompts under two policies, five draws each.
+"""Release fifty sentences and twenty prompts under three settings, five draws each.
 
-    python -m benchmarks policy_readings [--shuffled]
+    python -m benchmarks policy_readings [--shuffled policies|near]
 
 All texts are invented and released with a seed, so the releases are not private. Writes
-results/policy_readings.json. With ``--shuffled`` it prints the releases of the prompts
-instead, in a random order and without their policies, to judge which ask the same. The
-judgments are lines of policy_verdicts.txt in that order, a column for each judge
-(JUDGES): y asks the same, n nearly, and a dot something else.
+results/policy_readings.json. With ``--shuffled`` it prints a sheet for judges instead:
+the releases of the prompts in a random order and without their settings. The judgments
+are lines of a file beside this one (SHEETS) in that order, a column for each judge
+(JUDGES): y asks the same, n nearly, and a dot something else. The page shows a sheet
+once its digest is in benchmarks/pages/policies_page.py.
 """
 
 from __future__ import annotations
 
-import sys
-from typing import Any, Final
+import argparse
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,20 @@ SEED: Final = 241
 POLICIES: Final[dict[str, dict[str, Any]]] = {
     "names": {"policy": "names"},
     "sensitive --open health": {"policy": "sensitive", "opened": ["health"]},
+    "names --numbers near": {"policy": "names", "numbers": "near"},
+}
+
+
+class Sheet(NamedTuple):
+    """What judges read at one time, and the file of what they said."""
+
+    settings: tuple[str, ...]
+    verdicts: str
+
+
+SHEETS: Final = {
+    "policies": Sheet(("names", "sensitive --open health"), "policy_verdicts.txt"),
+    "near": Sheet(("names --numbers near",), "policy_verdicts_near.txt"),
 }
 MORE: Final = (
     "My name is Olivia Brennan and I live at 14 Harcourt Road in Bristol.",
@@ -64,15 +79,15 @@ def texts() -> list[tuple[str, str]]:
     return found + [(PROMPTS_KIND, text) for text in PROMPTS]
 
 
-def shuffled(rows: list[dict[str, Any]]) -> list[tuple[int, str, int]]:
+def shuffled(rows: list[dict[str, Any]], sheet: Sheet) -> list[tuple[int, str, int]]:
     """The releases of the prompts in the order in which they are judged.
 
-    Each is the place of its prompt, its policy and its draw.
+    Each is the place of its prompt, its setting and its draw.
     """
     lines = [
         (place, name, draw)
         for place in range(sum(row["kind"] == PROMPTS_KIND for row in rows))
-        for name in POLICIES
+        for name in sheet.settings
         for draw in range(DRAWS)
     ]
     order = np.random.default_rng(SEED).permutation(len(lines)).tolist()
@@ -81,6 +96,9 @@ def shuffled(rows: list[dict[str, Any]]) -> list[tuple[int, str, int]]:
 
 def main() -> None:
     """Release, and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shuffled", choices=SHEETS, help="print this sheet instead")
+    given_sheet = parser.parse_args().shuffled
     flat = texts()
     rows: list[dict[str, Any]] = [{"kind": k, "text": t} for k, t in flat]
     for number, (name, given) in enumerate(POLICIES.items()):
@@ -90,9 +108,9 @@ def main() -> None:
             made = build_privatizer(settings, noise).batch([text for _, text in flat])
             for row, release in zip(rows, made, strict=True):
                 row.setdefault(name, []).append(release.text if release else "")
-    if "--shuffled" in sys.argv:
+    if given_sheet:
         some = [row for row in rows if row["kind"] == PROMPTS_KIND]
-        for place, name, draw in shuffled(rows):
+        for place, name, draw in shuffled(rows, SHEETS[given_sheet]):
             print(some[place]["text"], some[place][name][draw], sep="\t")
         return
     found = {"epsilon": EPSILON, "mechanism": "urr", "draws": DRAWS, "rows": rows}

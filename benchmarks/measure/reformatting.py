@@ -224,7 +224,8 @@ class _Answers:
             if not given or given == sent[name]:
                 continue
             right = {frame.format(old or values[name]), frame.format(values[name])}
-            if kind == "time" and not old:  # the hour alone is not enough
+            # An hour alone may not be enough, and cents have one digit or two.
+            if kind == "amount" or (kind == "time" and not old):
                 right |= {frame.format(f(values[name])) for f in forms}
             return kind, frame.format(given), right
         text = rng.choice(BACKGROUND).format(

@@ -416,8 +416,8 @@ def _cpu(process: int | None) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _wait(client: httpx.Client, url: str) -> None:
-    end = time.monotonic() + 60
+def _wait(client: httpx.Client, url: str, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
     body = {"messages": [{"role": "user", "content": "Hello."}]}
     while time.monotonic() < end:
         try:

@@ -8,7 +8,7 @@ import json
 from typing import Any, Final
 
 from benchmarks import machine
-from benchmarks.measure.policy_readings import JUDGES, shuffled
+from benchmarks.measure.policy_readings import JUDGES, SHEETS, shuffled
 from benchmarks.pages.page import Table, fill
 
 PAGE = "explanation/policies.md"
@@ -24,14 +24,15 @@ ANNOTATED: Final = ("presidio_synthetic", "llm_redactor")
 DEFAULT: Final = "sensitive|urr|12|none"
 BESIDE: Final = "sensitive|krr|12|none"
 ONLY_DEFAULT: Final = ("accuracy, film reviews", "accuracy, news")
-READINGS: Final = ("names", "sensitive --open health")
 PROMPTS: Final = "the twenty prompts"
 
-VERDICTS: Final = machine.ROOT / "benchmarks" / "measure" / "policy_verdicts.txt"
+VERDICTS: Final = machine.ROOT / "benchmarks" / "measure"
 LARGEST: Final = 10**6  # each class one group
 CLASSES: Final = 8
 STAR: Final = " \\*"
-VERDICTS_DIGEST: Final = "272edc0a8c1c63c7"
+JUDGED: Final = {"policies": "272edc0a8c1c63c7"}
+"""The sheets that were judged, with digests of their releases; see policy_readings."""
+READINGS: Final = tuple(name for sheet in JUDGED for name in SHEETS[sheet].settings)
 
 
 def load(name: str) -> dict[str, Any]:
@@ -324,10 +325,10 @@ def slow() -> Table:
     return Table([*header, *(f"{each}: units left" for each in ANNOTATED)], body)
 
 
-def judged() -> str:
+def digest_of(sheet: str) -> str:
     """A digest of what was judged: other releases are to be judged anew."""
     shown = [
-        [row[name] for name in READINGS]
+        [row[name] for name in SHEETS[sheet].settings]
         for row in load("policy_readings")["rows"]
         if row["kind"] == PROMPTS
     ]
@@ -337,15 +338,18 @@ def judged() -> str:
 @functools.cache
 def marks_of(judge: int) -> dict[str, list[str]]:
     """Join what a judge said with what was judged: five marks for each prompt."""
-    if judged() != VERDICTS_DIGEST:
-        raise ValueError(f"other releases than those that were judged: {judged()}")
     found = load("policy_readings")["rows"]
     marks = {name: [[""] * 5 for _ in range(20)] for name in READINGS}
-    order = shuffled(found)
-    for (place, name, draw), line in zip(
-        order, VERDICTS.read_text("utf-8").splitlines(), strict=True
-    ):
-        marks[name][place][draw] = line.split()[judge]
+    for sheet, digest in JUDGED.items():
+        if digest_of(sheet) != digest:
+            raise ValueError(
+                f"sheet {sheet}: other releases than those that were judged: "
+                f"{digest_of(sheet)}"
+            )
+        lines = (VERDICTS / SHEETS[sheet].verdicts).read_text("utf-8").splitlines()
+        order = shuffled(found, SHEETS[sheet])
+        for (place, name, draw), line in zip(order, lines, strict=True):
+            marks[name][place][draw] = line.split()[judge]
     return {name: ["".join(each) for each in all_] for name, all_ in marks.items()}
 
 
@@ -366,7 +370,7 @@ def prompts() -> Table:
     header = ["prompt"]
     for name in READINGS:
         header += [f"`{name}`, first draw", "same, of 5"]
-    return Table(header, body, (1, 3))
+    return Table(header, body, tuple(range(1, len(header), 2)))
 
 
 def verdicts() -> str:

@@ -1,7 +1,7 @@
 """Let judges say which requests still ask the same, without knowing which guard it was.
 
-    python -m benchmarks asks_same SHEET [--prompts]
-    python -m benchmarks asks_same SHEET VERDICTS [VERDICTS]... [--prompts]
+    python -m benchmarks asks_same SHEET [--prompts] [--near]
+    python -m benchmarks asks_same SHEET VERDICTS [VERDICTS]... [--prompts] [--near]
 
 The first writes the opening requests of forty conversations behind each guard, as they
 were said (A) and as they left (B), in random order and without the guards: SHEET for
@@ -9,7 +9,8 @@ the judges, and SHEET.key beside it. Both hold annotated texts that do not ship.
 writes a line for each: y asks the same, n nearly, and a dot something else. The second
 joins the verdicts with the guards, and writes results/asks_same.json. With
 ``--prompts`` the requests are twenty prompts, in five conversations each, behind
-``names``, and the results are those of asks_same_prompts.json.
+``names``, and the results are those of asks_same_prompts.json; with ``--near``, amounts
+have surrogates near them, and the results are those of asks_same_prompts_near.json.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import mondegreen as mg
 from benchmarks import machine
 from benchmarks.measure.gateway.conversations import PROXIES, beside, through_proxy
 from benchmarks.measure.private_prompts import PROMPTS
+from mondegreen.settings import Numbers
 
 CONVERSATIONS: Final = 40
 DRAWS: Final = 5
@@ -47,10 +49,10 @@ def build_sheet(path: Path) -> None:
     write_sheet(path, rows)
 
 
-def build_prompts(path: Path) -> None:
+def build_prompts(path: Path, numbers: Numbers) -> None:
     """Hide every prompt in conversations of its own, and write what left."""
     rows = [
-        (prompt, prompt, mg.conversation(policy="names").hide(prompt))
+        (prompt, prompt, mg.conversation(policy="names", numbers=numbers).hide(prompt))
         for prompt in PROMPTS
         for _ in range(DRAWS)
     ]
@@ -107,13 +109,17 @@ def main() -> None:
     parser.add_argument("sheet", type=Path)
     parser.add_argument("verdicts", type=Path, nargs="*")
     parser.add_argument("--prompts", action="store_true")
+    parser.add_argument("--near", action="store_true", help="for --prompts")
     given = parser.parse_args()
     if not given.verdicts:
-        (build_prompts if given.prompts else build_sheet)(given.sheet)
+        if given.prompts:
+            build_prompts(given.sheet, "near" if given.near else "hide")
+        else:
+            build_sheet(given.sheet)
         return
     name, count = "asks_same", CONVERSATIONS
     if given.prompts:
-        name, count = "asks_same_prompts", DRAWS
+        name, count = f"asks_same_prompts{'_near' * given.near}", DRAWS
     machine.save(name, join(given.sheet, given.verdicts, count))
 
 

@@ -1,8 +1,12 @@
-/** A time of day: the hour, two digits of the minute or none, and `am`, `pm` or none. */
+/**
+ * A time of day: the hour, two digits of the minute or none, and `am`, `pm` or none; and whether the hour has a
+ * zero in front, as in the clock of 24 hours.
+ */
 interface Time {
   readonly hour: number;
   readonly minute: string;
   readonly half: string;
+  readonly isPadded: boolean;
 }
 
 const TIME = /^([0-9]{1,2})(?::([0-9]{2}))?(?: ?([ap])\.?m\.?)?$/i;
@@ -47,13 +51,13 @@ function read(text: string): Time | null {
   const [, digits = "", minute = "", sign] = TIME.exec(text) ?? [];
   if (!minute && !sign) return null;
   const [hour, half] = [Number(digits), sign ? `${sign.toLowerCase()}m` : ""];
-  const isHour = half ? hour > 0 && hour <= NOON : hour < 24;
-  return isHour && minute < "60" ? { hour, minute, half } : null;
+  return hour < 24 && minute < "60" ? { hour, minute, half, isPadded: /^0./.test(digits) } : null;
 }
 
 /** A time with `am` or `pm`; null if it cannot be one. */
 function readAs(time: Time, half: string): Time | null {
-  if (time.half) return time.half === half ? time : null;
+  if (time.half && time.hour <= NOON) return time.half === half ? time : null;
+  if (time.half) return { ...time, hour: time.hour - NOON, half }; // 13:20 am: may be read as both
   if (isOfTwelve(time)) return { ...time, half };
   return half === halfOf(time) ? toHalfDay(time) : null;
 }
@@ -62,7 +66,7 @@ function readAs(time: Time, half: string): Time | null {
 function translate(theirs: Time, mine: Time, half: string): Time | null {
   if (theirs.half) return mine.half ? mine : toHalfDay(mine);
   if (mine.half) return mine;
-  if (isOfTwelve(theirs) && isOfTwelve(mine)) return { ...mine, half }; // the answer decides for both
+  if (isOfTwelve(theirs) && isOfTwelve(mine) && !mine.isPadded) return { ...mine, half }; // the answer decides for both
   return half === halfOf(theirs) ? toHalfDay(mine) : null;
 }
 
@@ -71,7 +75,7 @@ function isOfTwelve({ hour }: Time): boolean {
 }
 
 function ofDay({ hour, half }: Time): number {
-  return half ? (hour % NOON) + (half === "pm" ? NOON : 0) : hour;
+  return half && hour <= NOON ? (hour % NOON) + (half === "pm" ? NOON : 0) : hour;
 }
 
 function halfOf(time: Time): string {
@@ -79,14 +83,14 @@ function halfOf(time: Time): string {
 }
 
 function toHalfDay(time: Time): Time {
-  return { hour: ((ofDay(time) + NOON - 1) % NOON) + 1, minute: time.minute, half: halfOf(time) };
+  return { ...time, hour: ((ofDay(time) + NOON - 1) % NOON) + 1, half: halfOf(time) };
 }
 
 /** Write a time with its half; "" if it has minutes and is to have none. */
 function write({ hour, minute, half }: Time, gap: string, dot: string, isShort: boolean): string {
   const written = minute || "00";
   if (isShort && written !== "00") return "";
-  return `${hour}${isShort ? "" : `:${written}`}${gap}${half[0]}${dot}m${dot}`;
+  return `${hour || NOON}${isShort ? "" : `:${written}`}${gap}${half[0]}${dot}m${dot}`;
 }
 
 /** Write a time by the clock of 24 hours, without and with a leading zero. */

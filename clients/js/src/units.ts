@@ -200,10 +200,9 @@ function* numbers(
   for (const [first, last] of runs) {
     if (last > first || isDate(formats[first]!)) yield* runUnits(textOf(parts, first, last), textOf(sent, first, last));
     for (let k = first; k <= last; k++) yield* wordUnits(parts, sent, formats, k, last === first);
-    if (last === first && /[$€£]$/.test(parts[2 * first]!)) {
-      for (const cents of [".00", ".0"]) {
-        yield unit(sent[2 * first + 1]! + cents, parts[2 * first + 1]! + cents, { isRewritten: true });
-      }
+    const [mine, theirs] = [textOf(parts, first, last), textOf(sent, first, last)];
+    if (/^[0-9]{1,3}$/.test(theirs) && /[$€£]$/.test(parts[2 * first]!)) {
+      for (const cents of [".00", ".0"]) yield unit(theirs + cents, mine + cents, { isRewritten: true });
     }
   }
 }
@@ -282,11 +281,15 @@ function* runUnits(mine: string, theirs: string): Iterable<Unit> {
 function* otherForms(mine: string, theirs: string): Iterable<Unit> {
   if (AMOUNT.test(mine) !== AMOUNT.test(theirs)) return;
   const rest = withoutCountry(theirs);
+  const found = new Map<string, string>(); // what several forms write alike has the first of them
   for (const [own, now] of rest === theirs ? [[mine, theirs]] : [[mine, theirs], [withoutCountry(mine), rest]]) {
     for (const form of FORMS) {
       const other = form(now!);
-      if (other.length > 2 && other !== theirs) yield unit(other, form(own!), { isRewritten: true });
+      if (!found.has(other)) found.set(other, form(own!));
     }
+  }
+  for (const [other, own] of found) {
+    if (other.length > 2 && other !== theirs) yield unit(other, own, { isRewritten: true });
   }
 }
 

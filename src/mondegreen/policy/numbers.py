@@ -142,14 +142,26 @@ class Grid:
             range(1, self.cells), 1, key=lambda j: power < 10 ** (2 * j - 1)
         )
 
-    def print(self, cell: int) -> str:
+    def print(self, cell: int, beside: int = 0) -> str:
         """Write the center of a cell: two significant digits, a function of it alone.
 
-        Amounts of five digits and more have commas.
+        Amounts of five digits and more have commas. ``beside`` counts through other
+        amounts, the nearest first: whole ones, or of three significant digits. They
+        serve where the center was given out already.
+
+        >>> [Grid().print(15, beside) for beside in range(4)]
+        ['32', '33', '31', '34']
+        >>> [Grid().print(0, beside) for beside in range(3)]
+        ['1', '2', '3']
         """
         decade, place = divmod(cell, self.per_decade)
         digits = round(10 * 10 ** (place / self.per_decade))
         value = digits * Fraction(10) ** (self.low + decade - 1)
+        step = max(Fraction(10) ** (self.low + decade - 2), Fraction(1))
+        # Both ways in turn, and only upwards where nothing is left below.
+        both = 2 * max(math.ceil(value / step) - 1, 0)
+        ways = (beside + 1) // 2 * (1 if beside % 2 else -1)
+        value += step * (ways if beside <= both else beside - both // 2)
         if value.denominator > 1:
             places = max(1 - self.low - decade, 0)
             return f"{float(value):.{places}f}".rstrip("0")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
 from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
-from mondegreen.policy.policy import Policy
+from mondegreen.policy.policy import GRID, Policy
 from mondegreen.sampling.noise import StreamKeyer, chacha20, stream_key
 from mondegreen.settings import Same
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
@@ -324,7 +324,8 @@ class Surrogates:
     r"""One surrogate for each sensitive word of one conversation, and the way back.
 
     A sensitive word is always replaced, by a member of its group (or of the group that
-    ``sample`` draws). No two words share a surrogate, so that :meth:`restore` is the
+    ``sample`` draws). An amount of a policy with numbers ``near`` has a number near it,
+    by the noise of its cell. No two words share a surrogate, so :meth:`restore` is the
     exact inverse, up to case. Ordinary words pass. The surrogate of a word is the first
     free member in an order of its own, a keyed function of its symbol and folded form:
     the same words in the same order of appearance get the same surrogates again.
@@ -452,7 +453,10 @@ class Surrogates:
                     is_known = self._form(code) in self._foreign
                     if not is_known and not self._is_barred(code):
                         break
-                    code = int(self._policy.draw_members(drawn, stream)[0])
+                    if int(drawn[0]) in self._policy.alphabet.cells:
+                        code += self._policy.output_count  # the amount beside it
+                    else:
+                        code = int(self._policy.draw_members(drawn, stream)[0])
                 self._keep_apart(entity, words[i], code)
             codes[i] = self._apart[entity][1]
         return codes
@@ -464,8 +468,20 @@ class Surrogates:
         if known is not None and canonical(known[0]) != canonical(spelling):
             self._foreign[form] = None
 
+    def print(self, code: int) -> str:
+        """The token of an output number.
+
+        Where the center of a cell was given out already, it is an amount beside it: a
+        function of what was drawn and given out, of no input.
+        """
+        lap, first = divmod(code, self._policy.output_count)
+        cells = self._policy.alphabet.cells
+        if lap and (symbol := self._policy.symbol_at(first)) in cells:
+            return GRID.print(symbol - cells.start, lap)
+        return self._policy.print(code)
+
     def _form(self, code: int) -> str:
-        return canonical(self._policy.print(code))
+        return canonical(self.print(code))
 
     def bar(self, public: Iterable[str]) -> None:
         """Never give out these *public* words from now on."""
@@ -504,6 +520,9 @@ class Surrogates:
         context = self._policy.digest.encode()
         stream = self._keyer(stream_key(self._key, context, str(symbol), 0, folded))
         symbols = np.array([symbol], dtype=np.int32)
+        near, cells = self._policy.alphabet.near, self._policy.alphabet.cells
+        if self._sample is None and near is not None:
+            symbols = near.blur(symbols, cells.start, stream)
         if self._sample is not None:
             symbols = self._sample(symbols, stream)
             if not self._policy.alphabet.is_group(symbols).all():
@@ -515,7 +534,7 @@ class Surrogates:
 
     def _keep(self, entity: _Entity, spelling: str, code: int) -> None:
         self._codes[entity] = code
-        self._originals[canonical(self._policy.print(code))] = spelling, code
+        self._originals[self._form(code)] = spelling, code
 
     def _is_barred(self, code: int) -> bool:
         """Whether a form is public, an ordinary word's, or given away already."""
@@ -576,7 +595,7 @@ class Surrogates:
         return found
 
     def _find_original(self, code: int) -> str:
-        return self._originals[canonical(self._policy.print(code))][0]
+        return self._originals[self._form(code)][0]
 
     def __len__(self) -> int:
         return len(self._codes)

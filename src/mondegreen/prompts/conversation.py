@@ -24,7 +24,7 @@ from mondegreen.policy.sealing import seal, unseal
 from mondegreen.prompts.echoes import learn_echoes
 from mondegreen.prompts.restore import JsonRestorer, Restorer
 from mondegreen.prompts.units import Kind, Units
-from mondegreen.settings import Settings, list_options
+from mondegreen.settings import Numbers, Settings, list_options
 from mondegreen.text.tokenizer import TokenizedBatch
 
 Marks = NDArray[np.bool_]
@@ -32,7 +32,7 @@ Marks = NDArray[np.bool_]
 _FORMAT: Final = 1
 _TAKEN: Final = (
     "policy", "ordinary", "sensitive", "most_ordinary", "opened", "hidden",
-    "hide_among", "epsilon",
+    "hide_among", "epsilon", "numbers", "near",
 )  # fmt: skip
 
 
@@ -95,6 +95,11 @@ class Conversation:
     epsilon : float, optional
         Draw the group of each surrogate by ``urr``, so that the kind of a word is
         hidden too, with this loss. Without it the kind is disclosed.
+    numbers : {"hide", "near"}
+        Whether amounts hide among all numbers of their format, or the surrogate of an
+        amount that stands alone is a number near it.
+    near : float, nats per cell
+        Loss of amounts for a factor of 1.26, with ``numbers="near"``.
     public : iterable of str
         *Public* texts, such as system prompts. Their words are never surrogates.
     in_links : bool
@@ -108,7 +113,7 @@ class Conversation:
     Raises
     ------
     ConfigurationError
-        If the policy has no ordinary words.
+        If the policy has no ordinary words, or ``numbers`` is ``plain``.
 
     Notes
     -----
@@ -135,6 +140,8 @@ class Conversation:
         hidden: Iterable[str] = (),
         hide_among: int = HIDE_AMONG,
         epsilon: float | None = None,
+        numbers: Numbers = Settings.numbers,
+        near: float = Settings.near,
         public: Iterable[str] = (),
         in_links: bool = False,
         detector: tuple[Detector, str] | None = None,
@@ -142,6 +149,10 @@ class Conversation:
         if policy == "all":
             raise ConfigurationError(
                 "a conversation needs a policy with ordinary words: names or sensitive"
+            )
+        if numbers == "plain":
+            raise ConfigurationError(
+                "numbers plain cannot be combined with restoring: use hide or near"
             )
         self._settings: dict[str, Any] = {
             "policy": policy,
@@ -152,6 +163,8 @@ class Conversation:
             "hidden": sorted(hidden),
             "hide_among": hide_among,
             "epsilon": epsilon,
+            "numbers": numbers,
+            "near": near,
         }
         self._policy = load_policy(
             policy,
@@ -161,6 +174,8 @@ class Conversation:
             opened=tuple(self._settings["opened"]),
             hidden=tuple(self._settings["hidden"]),
             hide_among=hide_among,
+            numbers=numbers,
+            near=near,
         )
         self._in_links = in_links
         self._detector = None if detector is None else detector[1]
@@ -250,7 +265,7 @@ class Conversation:
             codes = draw(batch, symbols).tolist()
             kinds: list[Kind | None] = [None] * len(codes)
             for i in np.flatnonzero(hidden).tolist():
-                sent[2 * i + 1] = self._policy.print(codes[i])
+                sent[2 * i + 1] = self._surrogates.print(codes[i])
                 symbols[i] = self._policy.symbol_at(codes[i])
                 kinds[i] = self._policy.describe(int(symbols[i]))[:2]
             self._units.learn(parts, sent, kinds)
@@ -497,6 +512,8 @@ def settings_of_policy(settings: Settings) -> dict[str, Any]:
     if chosen.policy == "all":
         return {"policy": "names"}
     found = {name: getattr(chosen, name) for name in _TAKEN}
+    if chosen.numbers == "plain":  # an amount that passes could not be told from others
+        found["numbers"] = "hide"
     return found if chosen.mechanism == "urr" else {**found, "epsilon": None}
 
 
@@ -534,8 +551,24 @@ def _guarantee(policy: Policy, epsilon: float | None) -> tuple[str, ...]:
         f"case, {kind}, all ordinary words as they are written, and punctuation",
         f"hidden: {loss}. Which of the candidates a word was is disclosed by nothing "
         "but context, counts, and originals that the reader already knows",
+        *_guarantee_amounts(policy),
         "known plaintext: the author of a text that you hide for somebody else, such "
         "as the result of a tool, knows its words and learns their surrogates",
         "assumption: an attacker cannot tell ChaCha20 and BLAKE2b from random "
         "functions, and does not have the map",
+    )
+
+
+def _guarantee_amounts(policy: Policy) -> Iterator[str]:
+    """State what surrogates of amounts disclose, if they are near their originals."""
+    near = policy.alphabet.near
+    if near is None:
+        return
+    grid, loss = near.grid, near.certified
+    worst, factor = loss * (grid.cells - 1), 10 ** (1 / grid.per_decade)
+    yield (
+        f"amounts: a number that stands alone has one near it, from {grid.print(0)} "
+        f"to {grid.print(grid.cells - 1)}. Each different amount loses {loss:.4g} nats "
+        f"for a factor of {factor:.4g} between two amounts, at most {worst:.4g} nats. "
+        "That it is an amount is disclosed, and so are its sign and unit"
     )

@@ -22,11 +22,15 @@ class _Time(NamedTuple):
     """Two digits; empty if only the hour is written."""
     half: str
     """``am``, ``pm``, or empty if it is not written."""
+    is_padded: bool = False
+    """Whether the hour has a zero in front, as in the clock of 24 hours."""
 
     @property
     def of_day(self) -> int:
         """The hour from 0 to 23, where no half means the clock of 24 hours."""
-        return self.hour if not self.half else self.hour % 12 + 12 * (self.half == "pm")
+        if not self.half or self.hour > _NOON:
+            return self.hour
+        return self.hour % _NOON + _NOON * (self.half == "pm")
 
 
 def list_times(sent: str, original: str) -> dict[str, str]:
@@ -72,15 +76,17 @@ def _read(text: str) -> _Time | None:
     if parts is None or not (parts[2] or parts[3]):
         return None
     half = f"{parts[3].lower()}m" if parts[3] else ""
-    found = _Time(int(parts[1]), parts[2] or "", half)
-    hours = range(1, _NOON + 1) if half else range(_HOURS)
-    return found if found.hour in hours and found.minute < "60" else None
+    is_padded = len(parts[1]) > 1 and parts[1][0] == "0"
+    found = _Time(int(parts[1]), parts[2] or "", half, is_padded)
+    return found if found.hour < _HOURS and found.minute < "60" else None
 
 
 def _read_as(time: _Time, half: str) -> _Time | None:
     """A time with ``am`` or ``pm``; None if it cannot be one."""
-    if time.half:
+    if time.half and time.hour <= _NOON:
         return time if time.half == half else None
+    if time.half:  # 13:20 am: a surrogate that may be read as both
+        return _Time(time.hour - _NOON, time.minute, half)
     if 1 <= time.hour <= _NOON:
         return time._replace(half=half)
     return _to_half_day(time) if half == _half_of(time) else None
@@ -92,7 +98,8 @@ def _translate(theirs: _Time, mine: _Time, half: str) -> _Time | None:
         return mine if mine.half else _to_half_day(mine)
     if mine.half:
         return mine
-    if 1 <= theirs.hour <= _NOON and 1 <= mine.hour <= _NOON:
+    is_open = 1 <= mine.hour <= _NOON and not mine.is_padded
+    if is_open and 1 <= theirs.hour <= _NOON:
         return mine._replace(half=half)  # the answer decides for both
     return _to_half_day(mine) if half == _half_of(theirs) else None
 
@@ -111,7 +118,7 @@ def _write(time: _Time, gap: str, dots: str, *, is_short: bool) -> str:
     if is_short and minute != "00":
         return ""
     half = f"{time.half[0]}.m." if dots == "." else time.half
-    return f"{time.hour}{'' if is_short else f':{minute}'}{gap}{half}"
+    return f"{time.hour or _NOON}{'' if is_short else f':{minute}'}{gap}{half}"
 
 
 def _clocks(time: _Time) -> Iterator[str]:

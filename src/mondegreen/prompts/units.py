@@ -34,6 +34,7 @@ JOINED: Final = re.compile(rf"{LABEL}(?:@|\.[^\W_])")
 """What follows a word that is part of a host or of a user."""
 
 _ADDRESS: Final = "part of an address"
+_NEAR_AMOUNT: Final = "amount near "
 _CONTEXT: Final = ("ordinal", "letter", "sign")
 _JOINS: Final = frozenset(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "+"])
 _GLUE: Final = frozenset(["", ".", ",", "-", "/", ":"])
@@ -328,7 +329,9 @@ def _numbers(
         for k in run:
             is_alone = len(run) == 1
             yield from _word_units(parts, sent, kinds, k, is_alone=is_alone)
-        if len(run) == 1 and parts[2 * run[0]][-1:] in _CURRENCIES:
+        # Longer ones have other forms anyway.
+        is_short = len(theirs) < 4 and theirs.isdigit()
+        if is_short and parts[2 * run[0]][-1:] in _CURRENCIES:
             for cents in (".00", ".0"):
                 yield Unit(theirs + cents, mine + cents, is_rewritten=True)
 
@@ -457,11 +460,13 @@ def _other_forms(mine: str, theirs: str) -> Iterator[Unit]:
     pairs = [(mine, theirs)]
     if (rest := _without_country(theirs)) != theirs:
         pairs.append((_without_country(mine), rest))
+    found: dict[str, str] = {}  # what several forms write alike has the first of them
     for own, new in pairs:
         for form in _FORMS:
-            other = form(new)
-            if len(other) > 2 and other != theirs:
-                yield Unit(other, form(own), is_rewritten=True)
+            found.setdefault(form(new), form(own))
+    for other, own in found.items():
+        if len(other) > 2 and other != theirs:
+            yield Unit(other, own, is_rewritten=True)
 
 
 def _is_amount(text: str) -> bool:
@@ -596,6 +601,8 @@ def _word_units(
         return
     elif not needs_context:
         yield Unit(theirs, mine)
+    if is_alone and shape.startswith(_NEAR_AMOUNT):
+        yield from _other_forms(mine, theirs)
     if needs_context or sent[2 * k + 2][:1] in (".", ")"):
         yield from _with_neighbors(mine, theirs, sent, kinds, k)
     if is_number and needs_context and (near := _find_near(sent, kinds, k)):

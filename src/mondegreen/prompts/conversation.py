@@ -269,7 +269,7 @@ class Conversation:
                 symbols[i] = self._policy.symbol_at(codes[i])
                 kinds[i] = self._policy.describe(int(symbols[i]))[:2]
             self._units.learn(parts, sent, kinds)
-            learn_echoes(self._units, parts, sent, self._begin)
+            learn_echoes(self._units, parts, sent, kinds, self._begin)
         return HiddenText(batch, symbols, tuple(sent), hidden)
 
     def bar(self, public: Iterable[str]) -> None:

@@ -10,19 +10,22 @@ line comes back.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, final
 
 from mondegreen.prompts.restore import Restorer
-from mondegreen.prompts.units import Unit, Units
+from mondegreen.prompts.units import Kind, Unit, Units
+from mondegreen.text.tokenizer import canonical
 
 _LINE: Final = re.compile(r"[^\r\n]+")
 _RUN: Final = re.compile(r"\S+")
 _MARKUP: Final = re.compile(r"<[A-Za-z/!?]|\][(:]")
 """What begins a tag, a link or an image: there, surrogates are kept."""
 
+_APART_BEFORE: Final = re.compile(r"\s[(\"'*]*\Z")
+_APART_AFTER: Final = re.compile(r"[,;:!?.)\"'*]*\s")
 _BEHIND: Final = 200  # characters; more than a restorer looks back
 
 _Span = tuple[int, int]
@@ -32,6 +35,7 @@ def learn_echoes(
     units: Units,
     parts: Sequence[str],
     sent: Sequence[str],
+    kinds: Sequence[Kind | None],
     begin: Callable[[], Restorer],
 ) -> None:
     """Add units until each line of a hidden text comes back, outside of markup.
@@ -42,12 +46,16 @@ def learn_echoes(
         The units of the conversation, which have learned the text.
     parts, sent : sequence of str
         The original and the hidden text: structure and words come in turn.
+    kinds : sequence of tuple
+        What the surrogates are; None for words that pass.
     begin : callable
         Makes a restorer that uses ``units``.
     """
     pair = _Pair(parts, sent)
+    unsure = [pair.find_word(k) for k in _find_unsure(units, sent, kinds)]
     for line in _LINE.finditer(pair.sent):
-        if not units.note_line(line[0]):
+        is_sure = bisect_left(unsure, line.start()) == bisect_left(unsure, line.end())
+        if is_sure or not units.note_line(line[0]):
             continue
         runs = [run.span() for run in _RUN.finditer(pair.sent, *line.span())]
         reach = 0
@@ -57,6 +65,22 @@ def learn_echoes(
             if not any([_learn_piece(units, pair, piece) for piece in pieces]):
                 break
             reach = 2 * reach + 1
+
+
+def _find_unsure(
+    units: Units, sent: Sequence[str], kinds: Sequence[Kind | None]
+) -> Iterator[int]:
+    """Find words that may not come back as they were: not names between blanks."""
+    for k, kind in enumerate(kinds):
+        if kind is None:
+            if units.can_start(sent[2 * k + 1]):
+                yield k
+            continue
+        before = sent[2 * k] if k else f" {sent[0]}"
+        after = sent[2 * k + 2] if k + 1 < len(kinds) else f"{sent[-1]} "
+        is_apart = _APART_BEFORE.search(before) and _APART_AFTER.match(after)
+        if not is_apart or (kind[0] == "shape" and kind[1] != "code"):
+            yield k
 
 
 @final
@@ -69,6 +93,10 @@ class _Pair:
         self.original, self.sent = "".join(parts), "".join(sent)
         self._own_ends = list(accumulate(map(len, parts), initial=0))
         self._ends = list(accumulate(map(len, sent), initial=0))
+
+    def find_word(self, k: int) -> int:
+        """The place of a word in the hidden text."""
+        return self._ends[2 * k + 1]
 
     def find(self, at: int) -> int | None:
         """The place in the original; None inside a word."""
@@ -90,7 +118,7 @@ def _find_failures(pair: _Pair, line: _Span, restorer: Restorer) -> Iterator[_Sp
         own_end = pair.find(begin + step.end)
         if own_end is None:
             continue
-        if shown.casefold() != pair.original[own:own_end].casefold():
+        if canonical(shown) != canonical(pair.original[own:own_end]):
             yield first, begin + step.end
         first, own, shown = begin + step.end, own_end, ""
 

@@ -165,6 +165,8 @@ class Restorer:
             return 0
         if unit.translated and not self._is_translated(unit, text, at):
             return 0
+        if self._is_ending(unit.sent):
+            return 0
         end = at + len(unit.sent)
         if unit.is_address:
             return self._match_address(unit, text, end)
@@ -182,6 +184,11 @@ class Restorer:
             return 0
         joined = self._is_joined(text, end + len(unit.after))
         return _WAIT if joined == _WAIT else len(unit.sent) * (not joined)
+
+    def _is_ending(self, word: str) -> bool:
+        """Whether a letter is the ending of a word: "Ann's" holds no initial S."""
+        is_letter = word.lower() in _ENDINGS
+        return is_letter and _APOSTROPHE.search(self._behind) is not None
 
     def _is_near(self, surrogate: str) -> bool:
         """Whether a surrogate is among the words before."""
@@ -272,8 +279,8 @@ class Restorer:
             return _WAIT, ""
         if following.lower() in ("'t", "’t") and word[-1:] in "nN":
             return len(word), word  # "don't" is no form of the name Don
-        if word.lower() in _ENDINGS and _APOSTROPHE.search(self._behind):
-            return len(word), word  # nor is "Ann's" one of the initial S
+        if self._is_ending(word):
+            return len(word), word
         is_behind = self._behind[-1:] == "@" or (
             self._behind[-1:] == "." and self._behind[-2:-1].isalnum()
         )

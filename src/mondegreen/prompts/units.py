@@ -117,6 +117,10 @@ class Units:
         ):
             self.add(unit)
 
+    def can_start(self, word: str) -> bool:
+        """Whether a unit starts with a word."""
+        return word.casefold() in self._by_first
+
     def note_line(self, sent: str) -> bool:
         """Note a line that was sent; tell whether it is a new one."""
         count = len(self._lines)

@@ -55,4 +55,5 @@ export declare class Conversation {
     restore(answer: string): string;
     /** What restores an answer that comes in pieces. */
     restorer(): AnswerRestorer;
+    private begin;
 }

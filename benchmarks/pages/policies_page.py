@@ -197,9 +197,10 @@ def units() -> Table:
     body = []
     parts = beside("detectors")
     star = next((star for star, _ in parts.values() if star), "")
+    layered = [name for name in next(iter(parts.values()))[1] if name != "Presidio"]
     both = [
         (name + mark, {each: parts[each][1][name] for each in ANNOTATED})
-        for name, mark in (("Presidio", ""), ("Presidio, then the policy", star))
+        for name, mark in (("Presidio", ""), *((name, star) for name in layered))
     ]
     for name, row in (*both, *rows()):
         cells = [name]

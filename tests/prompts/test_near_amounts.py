@@ -83,6 +83,9 @@ def test_amounts_come_back_in_other_forms():
         assert c.restore(answer) == f"${first}, 12,500.00 or 12500.0!"
         given = json.dumps({"amount": float(plain)})
         assert json.loads(c.restore(given, is_json=True)) == {"amount": 12500.0}
+        cents = c.hide("Or $12,345.67 now.").split("$")[1].split()[0].replace(",", "")
+        given = json.dumps({"amount": float(cents)})
+        assert json.loads(c.restore(given, is_json=True)) == {"amount": 12345.67}
 
 
 def test_the_guarantee_states_the_loss_of_amounts():

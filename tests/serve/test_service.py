@@ -124,9 +124,8 @@ def test_a_word_is_explained_as_by_the_command(serve, space_file):
 @pytest.mark.parametrize("word", ["Anna", "the", "May", "12", "zyxgh"])
 def test_every_field_of_an_explanation_is_described(serve, word):
     """The model allows no other fields; docs/reference/http.md is made from it."""
-    found = serve(build_privatizer(Settings(epsilon=12.0))).post(
-        "/v1/explain", {"word": word}
-    )
+    client = serve(build_privatizer(Settings(epsilon=12.0)))
+    found = client.post("/v1/explain", {"word": word})
     ExplainAnswer.model_validate(found.json())
 
 

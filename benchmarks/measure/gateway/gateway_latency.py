@@ -8,9 +8,9 @@ and LiteLLM's guard, whose service of Presidio is a process beside. All are proc
 their own before the model by rule, which is another one. One client sends each prompt
 through every proxy and straight to the model, in an order that turns. 64 clients use
 the proxies in rounds that take turns, each as fast as answers come. No text is sent
-twice through one of them in the first part, so no guard can repeat what it found. Where
-the system permits it, all of them run before other work of the machine, which then does
-not count. Writes results/gateway_latency.json.
+twice, so no guard can repeat what it found. Where the system permits it, all of them
+run before other work of the machine, which then does not count. Writes
+results/gateway_latency.json.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from benchmarks import machine
-from benchmarks.measure.gateway.asked import Asker
+from benchmarks.measure.gateway.asked import Asker, marker
 from benchmarks.measure.gateway.conversations import PROXIES
 from benchmarks.measure.gateway.gateways import PATIENCE, gateway
 from benchmarks.measure.gateway.model_forms import Message
@@ -47,8 +47,8 @@ SEED: Final = 27
 START: Final = 300.0
 """Seconds until all of them must answer: some load large libraries."""
 
-TEXTS: Final = 2_000
-"""Different prompts. Other proxies than a plain one do not get to the end of them."""
+TEXTS: Final = 200
+"""Different prompts, which come again with another reference."""
 
 BESIDE: Final = ("model", "plain", "service", "Presidio", "LiteLLM")
 """Processes besides our proxies; ``service`` is that of Presidio, for LiteLLM."""
@@ -155,9 +155,11 @@ def started() -> Iterator[tuple[dict[str, str], dict[str, int | None]]]:
 
 
 def prompts() -> Iterator[dict[str, Any]]:
-    """Requests that begin conversations, without an end."""
-    texts = [each.turns[0].said.text for each in map(Asker(SEED), range(TEXTS))]
-    for text in itertools.cycle(texts):
+    """Requests that begin conversations, without an end: no two have the same text."""
+    some = list(map(Asker(SEED), range(TEXTS)))
+    for number in itertools.count():
+        asked = some[number % TEXTS]
+        text = asked.turns[0].said.text.replace(asked.marker, marker(TEXTS + number))
         yield {"model": "stub", "messages": [{"role": "user", "content": text}]}
 
 

@@ -11,6 +11,7 @@ export interface Notation {
 export type Missing = "" | "year" | "day";
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
+const NUMBERS = new Map(MONTHS.flatMap((full, i) => [full, ...MONTHS_SHORT[i]!].map((each) => [each.toLowerCase(), i + 1])));
 const DATE = /^(?:([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})|([0-9]{1,2})\/([0-9]{1,2}))$/;
 const NAMED =
   /^(?:([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? )?([a-z]+)\.?(?: ([0-9]{1,2})(?:st|nd|rd|th)?)?(?:,? ([0-9]{4}))?$/i;
@@ -76,8 +77,7 @@ function read(text: string): Parts | null {
 
 /** The number of a month by its English name, full or short; 0 for others. */
 export function findMonth(name: string): number {
-  const folded = name.toLowerCase();
-  return 1 + MONTHS.findIndex((full, i) => [full, ...MONTHS_SHORT[i]!].some((each) => each.toLowerCase() === folded));
+  return NUMBERS.get(name.toLowerCase()) ?? 0;
 }
 
 /** A date in all notations, in one order; "" where it is none. */

@@ -371,7 +371,7 @@ const withPoints = amount((text) => withCommas(text).replace(/[,.]/g, (sign) => 
 // As JSON does: 1,234.50 is 1234.5.
 const asNumber = amount((text) => withoutCommas(text).replace(/(?<=\.[0-9])0$/, ""));
 const withCents = amount((text) => (text.includes(".") ? text : `${text}.00`));
-const asFloat = amount((text) => (text.includes(".") ? text : `${withoutCommas(text)}.0`));
+const asFloat = amount((text) => (text.includes(".") ? asNumber(text) : `${withoutCommas(text)}.0`));
 const withBlanks = amount((text) => withCommas(text).replaceAll(",", " ").replace(".", ","));
 
 const FORMS: readonly Form[] = [

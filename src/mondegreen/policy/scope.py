@@ -420,7 +420,7 @@ class Surrogates:
         return codes
 
     def hide_apart(self, batch: TokenizedBatch, symbols: Ids, place: str) -> Weights:
-        """Return the output numbers of a text of which no words are joined.
+        """Return the output numbers of a text whose words are not joined.
 
         Each sensitive word is an entity of its own place: nothing shows whether it
         equals a word of this text, of another one or of the user. So a text may hold

@@ -242,7 +242,7 @@ class Conversation:
         Parameters
         ----------
         text : str
-            Text of somebody else, who may have seen hidden words.
+            Text of another author, who may have seen hidden words.
         place : str
             Names the text: the same one has the same result again.
 

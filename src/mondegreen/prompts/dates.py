@@ -23,6 +23,11 @@ _MONTHS: Final = (
     "January February March April May June July August September October November "
     "December"
 ).split()
+_NUMBERS: Final = {
+    form.lower(): number
+    for number, forms in enumerate(zip(_MONTHS, MONTHS_SHORT, strict=True), 1)
+    for form in (forms[0], *forms[1])
+}
 _DATE: Final = re.compile(
     r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})|([0-9]{1,2})/([0-9]{1,2})"
 )
@@ -145,11 +150,7 @@ def _read_named(text: str) -> _Date | None:
 
 def find_month(word: str) -> int:
     """Find the number of a month by its English name, full or short; 0 for others."""
-    small = word.lower()
-    for number, (full, short) in enumerate(zip(_MONTHS, MONTHS_SHORT, strict=True), 1):
-        if small == full.lower() or small in map(str.lower, short):
-            return number
-    return 0
+    return _NUMBERS.get(word.lower(), 0)
 
 
 def _write(date: _Date, month_first: bool) -> Iterator[tuple[str, Missing]]:

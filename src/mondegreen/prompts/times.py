@@ -66,9 +66,9 @@ def list_times(sent: str, original: str) -> dict[str, str]:
                 kept = _write(old, gap, dots, is_short=is_short) if old else original
                 found[text] = kept
     if theirs.half or theirs.minute:
-        for new, old in zip(_clocks(theirs), _clocks(mine), strict=True):
-            found[new] = old
-    return {new: old for new, old in found.items() if new != sent}
+        found |= dict(zip(_clocks(theirs), _clocks(mine), strict=True))
+    found.pop(sent, None)
+    return found
 
 
 def _read(text: str) -> _Time | None:

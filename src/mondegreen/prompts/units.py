@@ -526,8 +526,8 @@ def _without_commas_with_cents(text: str) -> str:
 
 
 def _as_float(text: str) -> str:
-    plain = _without_commas(text)
-    return f"{plain}.0" if _is_amount(text) and "." not in text else text
+    is_whole = _is_amount(text) and "." not in text
+    return f"{_without_commas(text)}.0" if is_whole else _as_number(text)
 
 
 def _with_blanks(text: str) -> str:

@@ -24,6 +24,9 @@ from mondegreen.serve.prompt_batcher import check_texts, privatizing_errors
 _LONGEST: Final = 64 << 20
 """Bytes of an answer that comes at once."""
 
+_DETECTORS: Final = 2
+"""Requests that a detector reads at a time."""
+
 _SHORT: Final = 4096
 """Bytes of a request or an answer that are worked on without another thread: a thread
 takes longer to wake than that takes, most of all on a machine that is busy."""
@@ -59,7 +62,11 @@ class Talks:
     ) -> None:
         self._guard, self.conversations, self._limits = guard, conversations, limits
         self._count = count
-        self._threads = CapacityLimiter(limits.concurrent)
+        # Detectors hold the interpreter: many at a time only stop each other. One that
+        # hangs takes no place, since its request is given up.
+        few = min(limits.concurrent, _DETECTORS)
+        most = limits.concurrent if guard.is_quick else few
+        self._threads = CapacityLimiter(most)
 
     async def begin(
         self,

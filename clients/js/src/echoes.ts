@@ -27,7 +27,7 @@ export function learnEchoes(
   for (const line of hidden.matchAll(/[^\r\n]+/g)) {
     if (!units.noteLine(line[0])) continue;
     const start = line.index;
-    const runs = [...line[0].matchAll(/\S+/g)].map((run) => [start + run.index, start + run.index + run[0].length] as const);
+    const runs = [...line[0].matchAll(/[^ \t\r\n]+/g)].map((run) => [start + run.index, start + run.index + run[0].length] as const);
     const begins = runs.map(([first]) => first);
     for (let [reach, isNew] = [0, true]; isNew; reach = 2 * reach + 1) {
       const failures: [number, number][] = [];

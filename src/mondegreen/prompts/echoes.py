@@ -20,7 +20,7 @@ from mondegreen.prompts.units import Kind, Unit, Units
 from mondegreen.text.tokenizer import canonical
 
 _LINE: Final = re.compile(r"[^\r\n]+")
-_RUN: Final = re.compile(r"\S+")
+_RUN: Final = re.compile(r"[^ \t\r\n]+")  # what stands behind a piece: a blank
 _MARKUP: Final = re.compile(r"<[A-Za-z/!?]|\][(:]")
 """What begins a tag, a link or an image: there, surrogates are kept."""
 

@@ -18,7 +18,7 @@
     │   └── FetchError
     ├── LanguageError                                3
     ├── LawUnknownError                              2
-    ├── DetectorError                                1
+    ├── DetectorError                                3
     └── PrivacyError                                 4
         ├── BudgetExceededError
         ├── UnprovedGuaranteeError

@@ -76,7 +76,8 @@ def verify(path: str | Path, noted: str | None = None) -> Chain:
         If what was noted is no hash.
     """
     if noted is not None and not _HASH.fullmatch(noted):
-        raise InvalidParameterError("noted hash", "another text", "64 hex digits")
+        given = f"{len(noted)} characters that are not"
+        raise InvalidParameterError("noted hash", given, "64 hex digits")
     chain = _read_chain(path, noted)
     if not chain.lines:
         hint = "a log begins with the line start: it was emptied, or never written"

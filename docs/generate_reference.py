@@ -251,6 +251,8 @@ def _fields(title: str, schema: dict[str, Any], described: Any) -> Iterator[str]
 def _kind(schema: dict[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(map(_kind, schema["anyOf"]))
+    if "$ref" in schema:
+        return "object"
     if "items" in schema:
         return f"array of ({_kind(schema['items'])})"
     if "enum" in schema:

@@ -18,7 +18,7 @@
     │   └── FetchError
     ├── LanguageError                                3
     ├── LawUnknownError                              2
-    ├── DetectorError                                1
+    ├── DetectorError                                3
     └── PrivacyError                                 4
         ├── BudgetExceededError
         ├── UnprovedGuaranteeError
@@ -85,7 +85,14 @@ class InvalidParameterError(ConfigurationError, ValueError):
 
     def __init__(self, parameter: str, given: object, allowed: str) -> None:
         self.parameter = parameter
-        super().__init__(f"{parameter} must be {allowed}; got {given!r}")
+        super().__init__(f"{parameter} must be {allowed}; got {_show(given)}")
+
+
+def _show(given: object) -> str:
+    """Write what was given. Many texts describe it, so none is in quotation marks."""
+    shown = repr(given)
+    is_text = isinstance(given, str) and given and given == given.strip()
+    return shown[1:-1] if is_text else shown
 
 
 class PluginError(ConfigurationError):
@@ -272,6 +279,8 @@ class DetectorError(MondegreenError):
     Nothing is released then. The message holds nothing that the detector said, since
     that may quote the text.
     """
+
+    exit_code = 3
 
 
 class PrivacyError(MondegreenError):

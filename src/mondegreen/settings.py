@@ -265,8 +265,8 @@ class Settings:
     )
     near: float = setting(
         0.5,
-        "For --numbers near: privacy loss in nats for each factor of 1.26 between two "
-        "amounts, at most 0.6.",
+        "For --numbers near: privacy loss, in nats, between two amounts that differ by "
+        "a factor of 1.26. Maximum: 0.6.",
         "--near NATS",
     )
     same: Same = setting(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -171,6 +172,14 @@ def test_codes_of_few_bits_are_enumerated():
     assert "Hamming" in report.metric
     twin = audit_mechanism(mg.mechanism("brr", epsilon=1.4), space, claim=0.7, runs=0)
     assert twin.verdict == "broken"
+
+
+def test_an_infinite_loss_is_no_lower_bound():
+    for found_is in ("exact", "lower bound"):
+        report = audit_mechanism(mg.mechanism("tem", epsilon=1.0), cloud(6), runs=0)
+        shown = str(replace(report, found=math.inf, found_is=found_is))
+        assert "found      infinite: no epsilon holds" in shown
+        assert "at least" not in shown.splitlines()[3]
 
 
 def test_a_zero_for_one_input_alone_is_infinite():

@@ -63,7 +63,7 @@ def test_one_number_is_what_a_word_hides_among(name):
     assert shown[word] == least <= min(each for each in groups if each)
     assert facts["hide_among"] == Settings().hide_among > least
     table = run("policy", "info", name).stdout
-    assert re.search(rf"words of the smallest group +{least}\n", table)
+    assert re.search(rf"smallest group \(without numbers and dates\) +{least}\n", table)
     assert re.search(r"target for a group \(--hide-among\) +100\n", table)
     among = f"hides among the {least} words of group"
     assert among in run("policy", "show", word, *flags).stdout

@@ -636,3 +636,9 @@ def test_the_name_of_a_file_gives_no_commands_to_a_terminal(tmp_path):
     shown = done.stderr or str(done.exception)
     assert "\x1b" not in shown
     assert "bad" in shown
+
+
+def test_without_an_input_it_says_how_to_read_a_pipe():
+    done = CliRunner().invoke(cli, ["privatize", "--epsilon", "12"], input="Anna")
+    assert done.exit_code == 2
+    assert "Missing argument 'INPUT...'. Use - for standard input." in done.stderr

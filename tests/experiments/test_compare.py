@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import re
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -285,3 +287,20 @@ def test_the_folder_of_the_call_is_behind_what_is_installed(tmp_path, monkeypatc
     with pytest.raises(ConfigurationError, match="json has no Law"):
         registered_name("json:Law")
     assert os.fspath(tmp_path) in __import__("sys").path
+
+
+def test_the_default_classifier_needs_an_extra_without_torch(monkeypatch):
+    import mondegreen_experiments.libraries as libraries
+
+    monkeypatch.setattr(libraries, "find_spec", lambda name: None)
+    needed = {
+        ("sklearn",): "sklearn (pip install './experiments[sklearn]')",
+        ("torch",): "torch (pip install './experiments[models]')",
+        ("torch", "sklearn"): "torch, sklearn (pip install './experiments[models]')",
+    }
+    for names, said in needed.items():
+        assert libraries.describe_absent(names) == said
+    extras = (Path(__file__).parents[2] / "experiments/pyproject.toml").read_text()
+    found = tomllib.loads(extras)["project"]["optional-dependencies"]
+    assert [each.partition(">")[0] for each in found["sklearn"]] == ["scikit-learn"]
+    assert {"sklearn", "models"} <= found.keys()

@@ -9,8 +9,9 @@ import pytest
 
 from mondegreen import privatize
 from mondegreen.attacks.sensitive import is_counted, word_classes
+from mondegreen.errors import SourceError
 from mondegreen.policy import lexicon as lexicon_module
-from mondegreen.policy.lexicon import load_lexicon
+from mondegreen.policy.lexicon import load_lexicon, parse_lexicon
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import HIDE_AMONG, Policy, load_policy
 from mondegreen.privatizer.build import build_privatizer
@@ -440,3 +441,15 @@ def test_reviewed_print_forms_are_those_that_are_printed():
         assert form.lower() == word
         assert public_cases().get(word, word) == form, word
         assert reason
+
+
+def test_a_file_of_another_format_is_named_as_such():
+    first, _, rest = LEXICON.read_bytes().partition(b"\n")
+    assert first == b"mondegreen-lexicon 1"
+    data = b"mondegreen-lexicon 2\n" + rest
+    says = "the file has format 2; this version reads format 1"
+    with pytest.raises(SourceError, match=says) as found:
+        parse_lexicon(data, "new.policy")
+    assert "update mondegreen" in str(found.value)
+    with pytest.raises(SourceError, match="not a policy"):
+        parse_lexicon(b"mondegreen-lexicon\n{}\n", "no.policy")

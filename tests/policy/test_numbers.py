@@ -22,12 +22,13 @@ from mondegreen.policy.numbers import (
     open_amounts,
 )
 from mondegreen.sampling.integers import TOTAL
+from mondegreen.settings import list_options
 from mondegreen.text.tokenizer import tokenize
 
 SMALL = Grid(0, 1, per_decade=3)
 GRIDS = [Grid(0, 1, per_decade=1), SMALL, Grid(-1, 3, per_decade=5), Grid()]
 LAWS = [(grid, c) for grid in GRIDS for c in (0.01, 0.3, 0.6)]
-LAWS += [(SMALL, 8.0), (GRIDS[0], 43.0), (Grid(0, 3, per_decade=5), 2.0)]
+LAWS += [(SMALL, 8.0), (GRIDS[0], 36.0), (Grid(0, 3, per_decade=5), 2.0)]
 
 
 def log_ratio(a, b):
@@ -111,7 +112,7 @@ def test_a_louder_law_under_the_same_claim_is_rejected(nats):
 @pytest.mark.slow("exact arithmetic")
 def test_weights_that_are_rounded_to_the_nearest_integer_are_rejected():
     """At the far end weights are few units, and half a unit is too much."""
-    grid, nats = Grid(), 0.65
+    grid, nats = Grid(), 0.6
     alpha, last = math.exp(-nats), grid.cells - 1
     tails = [round(TOTAL * alpha**k / (1 + alpha)) for k in range(last + 1)]
     table = np.empty((last + 1, last + 1), dtype=object)
@@ -123,11 +124,17 @@ def test_weights_that_are_rounded_to_the_nearest_integer_are_rejected():
 
 
 @pytest.mark.parametrize(
-    ("grid", "nats"), [(Grid(), 1.0), (Grid(), 0.0), (SMALL, math.inf)]
+    ("grid", "nats"), [(Grid(), 0.61), (Grid(), 1.0), (Grid(), 0.0), (SMALL, math.inf)]
 )
 def test_a_rate_that_integers_cannot_keep_is_refused(grid, nats):
-    with pytest.raises(InvalidParameterError, match="nats per cell"):
+    allowed = f"at most {36 / (grid.cells - 1):g} nats per cell"
+    with pytest.raises(InvalidParameterError, match=allowed):
         Near(grid, nats)
+
+
+def test_help_names_the_largest_rate():
+    assert Near(Grid(), 0.6).certified <= 0.6
+    assert "Maximum: 0.6." in list_options()["near"].help
 
 
 @pytest.mark.parametrize("cell", range(SMALL.cells))
@@ -352,6 +359,9 @@ def test_the_statements_name_the_grid_and_what_passes():
     near = Near(Grid(), 0.5)
     (line,) = near.equivalents
     assert "61 cells, 1 to 1,000,000" in line
-    assert "0.5 nats for a factor of 1.259, at most 30 nats" in line
+    assert 0.4999999999990001 <= near.certified <= 0.5
+    stated = f"0.5 nats for a factor of 1.259 (certified: {near.certified!r})"
+    assert stated in line
+    assert "at most 30 nats" in line
     assert near.disclosed[0].startswith("magnitude of amounts:")
     assert "million" in near.disclosed[1]

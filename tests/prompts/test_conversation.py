@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import mondegreen as mg
-from mondegreen.errors import ConfigurationError, DataError
+from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
 from mondegreen.policy.policy import load_policy
 from mondegreen.prompts.conversation_guard import ConversationGuard
 from mondegreen.prompts.restore import Restorer
@@ -683,3 +683,17 @@ def test_tags_come_back_as_pairs():
     text = "<b>Okonkwo</b> met <p>Will</p>, <td>5</td> and <h1>Anna</h1>."
     with mg.conversation(policy="names") as c:
         assert c.restore(c.hide(text)) == text
+
+
+@pytest.mark.parametrize("text", [3, None, b"Anna", ["Anna"]])
+def test_what_is_no_text_is_not_hidden(text):
+    with mg.conversation() as c, pytest.raises(InvalidParameterError) as found:
+        c.hide(text)
+    assert str(found.value) == f"text must be a string; got {type(text).__name__}"
+
+
+def test_the_guarantee_is_in_plain_words():
+    with mg.conversation() as c:
+        stated = " ".join(c.guarantee)
+    assert "Two words of one kind have the same output probabilities" in stated
+    assert "can show which candidate a word was" in stated

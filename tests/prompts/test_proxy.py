@@ -179,6 +179,8 @@ def test_the_guarantee_can_be_read(address, guard):
         f'"{CANARY}"'.encode(),
         b"[" * 100_000, b'{"messages":' * 50_000, f'{{"{CANARY}": 1}}'.encode(),
         f'{{"model": "stub", "messages": [{{"content": "{CANARY}"}}]}}'.encode(),
+        b'{"messages": [{"role": "user", "content": "\\ud800 Anna"}], "model": "stub"}',
+        b'{"messages": [{"role": "user", "content": "\\udc00"}], "model": "stub"}',
     ],
 )  # fmt: skip
 def test_what_is_no_request_is_an_error_and_goes_nowhere(address, model, body):

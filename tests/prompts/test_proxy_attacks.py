@@ -485,3 +485,13 @@ def test_metrics_hold_no_text_and_no_number_of_words(proxy, model):
         in (counts)
     )
     assert b"mondegreen_words_total 0.0" in counts
+
+
+def test_a_body_that_is_no_json_is_counted_as_a_body(proxy):
+    attacked = proxy()
+    half = b'{"model": "stub", "messages": [{"role": "user", "content": "\\ud800"}]}'
+    for body in (b"{", b"[]", b"\xff", half):
+        assert attacked.ask(body)[0] == 400
+    assert attacked.refusals() == {"body": 4.0}
+    assert attacked.ask(b'{"model": "stub", "messages": [{}]}')[0] == 400
+    assert attacked.refusals() == {"body": 4.0, "field": 1.0}

@@ -444,7 +444,10 @@ def test_a_conversation_is_deleted_by_its_owner_alone(gateway):
         key = {"authorization": "Bearer sk-one"}
         assert client.delete(path).status_code == 404
         assert client.delete(path, headers=key).status_code == 204
-        assert client.delete(path, headers=key).status_code == 404
+        again = client.delete(path, headers=key)
+        assert again.status_code == 404
+        said = "mondegreen: Unknown or expired conversation. Nothing to delete."
+        assert again.json()["error"]["message"] == said
         assert client.get(path, headers=key).status_code == 405
         root = gateway.address.removesuffix("/v1")
         assert token not in client.get(f"{root}/metrics").text

@@ -143,3 +143,13 @@ def test_the_command_verifies(path):
     done = CliRunner().invoke(cli, ["audit-log", "verify", str(path)])
     assert done.exit_code == 3
     assert "chain of hashes is broken" in done.stderr
+
+
+def test_an_empty_log_is_no_log(tmp_path):
+    """A log begins with a line, so an empty file was emptied or never written."""
+    empty = tmp_path / "empty.log"
+    empty.touch()
+    done = CliRunner().invoke(cli, ["audit-log", "verify", str(empty)])
+    assert done.exit_code == 3
+    assert "the log is empty" in done.stderr
+    AuditLog(empty).close()  # a proxy may begin one there

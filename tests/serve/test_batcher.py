@@ -180,7 +180,7 @@ def test_texts_have_so_many_words_at_most(privatizer):
     batcher = Batcher(privatizer, words=5)
     ok, spaced = "a b c d e", "a" + " " * 50 + "b"
     assert len(asyncio.run(batcher.privatize([ok, spaced]))) == 2
-    with pytest.raises(DataError, match="text 2 has more than 5 words"):
+    with pytest.raises(DataError, match="texts\\[1\\] has more than 5 words"):
         asyncio.run(batcher.privatize([ok, f"{CANARY} b c d e f"]))
     batcher.close()
 

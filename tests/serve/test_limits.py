@@ -64,7 +64,7 @@ def test_a_request_has_so_many_texts_and_a_text_so_many_words(serve):
     assert client.privatize("a", "", None, None).status_code == 413
     found = client.privatize("a b c d", f"a b c d {CANARY}")
     assert found.status_code == 422
-    assert found.json()["error"].startswith("text 2 has more than 4 words")
+    assert found.json()["error"].startswith("texts[1] has more than 4 words")
 
 
 def test_a_request_takes_so_many_seconds(serve, held):

@@ -15,9 +15,13 @@ from clients import CANARY
 import mondegreen as mg
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError
+from mondegreen.privatizer.build import build_privatizer
 from mondegreen.serve.api_keys import ApiKeys
+from mondegreen.serve.explained import explain_text
+from mondegreen.serve.forms import ExplainAnswer
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.service_settings import ServiceSettings
+from mondegreen.settings import Settings
 from strategies import WORDS
 
 
@@ -115,6 +119,22 @@ def test_a_word_is_explained_as_by_the_command(serve, space_file):
     assert found.pop("guarantee") == shown["guarantee"]
     assert found == {name: shown[name] for name in found}
     assert "outputs" in found
+
+
+@pytest.mark.parametrize("word", ["Anna", "the", "May", "12", "zyxgh"])
+def test_every_field_of_an_explanation_is_described(serve, word):
+    """The model allows no other fields; docs/reference/http.md is made from it."""
+    client = serve(build_privatizer(Settings(epsilon=12.0)))
+    found = client.post("/v1/explain", {"word": word})
+    ExplainAnswer.model_validate(found.json())
+
+
+@pytest.mark.parametrize("law", ["tem", "cmp", "tree"])
+def test_every_field_of_an_explanation_of_a_law_is_described(space_file, law):
+    space = None if law == "tree" else mg.load_space(space_file)
+    word = "good" if law == "tree" else WORDS[3]
+    privatizer = mg.Privatizer(mg.mechanism(law, epsilon=1.0), space)
+    ExplainAnswer.model_validate(explain_text(privatizer, word))
 
 
 def test_a_kept_word_passes_in_clear(serve, space_file):

@@ -1,5 +1,6 @@
 /** Conversations: words are hidden and put back in this page, and the map stays in it. */
 import { type Artifact, parse } from "./artifact.js";
+import { learnEchoes } from "./echoes.js";
 import { argumentError } from "./errors.js";
 import { PolicyLookup } from "./lookup.js";
 import { isKey } from "./noise.js";
@@ -93,7 +94,7 @@ interface Tables {
  * Hides the sensitive words of one conversation, and puts them back. Made by `Conversations`.
  *
  * Disclosed are which sensitive words are the same, their kind, and all ordinary words.
- * Which of the candidates a word was is disclosed by nothing but context and counts.
+ * Only context and counts can show which candidate a word was.
  */
 export class Conversation {
   private readonly surrogates: Surrogates;
@@ -118,7 +119,7 @@ export class Conversation {
   /** Hide a text, part by part. */
   pieces(text: string): Piece[] {
     if (typeof text !== "string") throw argumentError("text", "a string");
-    const { policy, lookup } = this.tables;
+    const { policy, lookup, tokenizer } = this.tables;
     const parts = lookup.cut(text);
     const formats: Format[] = [];
     const kinds: string[] = [];
@@ -135,6 +136,7 @@ export class Conversation {
       kinds[2 * i + 1] = kind === "format" ? form : kind.replaceAll("_", " ");
     });
     this.units.learn(parts, sent, formats);
+    learnEchoes(this.units, parts, sent, (each) => tokenizer.canonical(each), () => this.begin());
     return parts.map((original, i) => ({ original, sent: sent[i]!, kind: kinds[i] ?? null }));
   }
 
@@ -147,6 +149,10 @@ export class Conversation {
 
   /** What restores an answer that comes in pieces. */
   restorer(): AnswerRestorer {
+    return this.begin();
+  }
+
+  private begin(): Restorer {
     const { policy, tokenizer, longest } = this.tables;
     return new Restorer(this.surrogates, this.units, policy, tokenizer, longest);
   }

@@ -42,6 +42,21 @@ export class Restorer {
     return this.take();
   }
 
+  /** Restore what follows `behind` to its end; call `note` with the end and the text of each step. */
+  walk(text: string, behind: string, note: (end: number, shown: string) => void): void {
+    [this.isEnd, this.behind] = [true, behind.slice(-BEHIND)];
+    for (let at = 0; at < text.length; ) {
+      const [step, shown] = this.step(text, at);
+      this.pass(text.slice(at, (at += step)));
+      note(at, shown);
+    }
+  }
+
+  private pass(text: string): void {
+    this.behind = (this.behind + text).slice(-BEHIND);
+    this.links.feed(text);
+  }
+
   private take(): string {
     const text = this.rest;
     let [shown, at] = ["", 0];
@@ -49,10 +64,7 @@ export class Restorer {
       const [step, piece] = this.step(text, at);
       if (step === WAIT) break;
       shown += piece;
-      const passed = text.slice(at, at + step);
-      this.behind = (this.behind + passed).slice(-BEHIND);
-      this.links.feed(passed);
-      at += step;
+      this.pass(text.slice(at, (at += step)));
     }
     this.rest = text.slice(at);
     return shown;
@@ -99,6 +111,7 @@ export class Restorer {
     if (!this.behind.toLowerCase().endsWith(unit.before.toLowerCase())) return 0;
     if (unit.near && !this.isNear(unit.near)) return 0;
     if (unit.translated && !this.isTranslated(unit, text, at)) return 0;
+    if (this.isEnding(unit.sent)) return 0;
     const end = at + unit.sent.length;
     if (unit.isAddress) return this.matchAddress(unit, text, end);
     const following = text.slice(end, end + 2);
@@ -110,6 +123,11 @@ export class Restorer {
     if (!this.isApart(unit, text, end) || this.links.isInside) return 0;
     const joined = this.isJoined(text, end + unit.after.length);
     return joined === WAIT ? WAIT : joined ? 0 : unit.sent.length;
+  }
+
+  /** Whether a letter is the ending of a word: "Ann's" holds no initial S. */
+  private isEnding(word: string): boolean {
+    return /^[sdmt]$/i.test(word) && /[\p{L}\p{N}_]['’]$/u.test(this.behind);
   }
 
   /** Whether a surrogate is among the words before. */
@@ -177,8 +195,7 @@ export class Restorer {
     const joined = this.isJoined(text, end);
     if (joined === WAIT) return [WAIT, ""];
     const isNegation = /^['’]t$/i.test(following) && /n$/i.test(word);
-    const isEnding = /^[sdmt]$/i.test(word) && /[\p{L}\p{N}_]['’]$/u.test(this.behind);
-    if (isNegation || isEnding) return [word.length, word];
+    if (isNegation || this.isEnding(word)) return [word.length, word];
     const isAddress = joined || /^:[\p{L}\p{N}/]/u.test(following) || /@$|[\p{L}\p{N}]\.$/u.test(this.behind);
     return [word.length, isAddress || this.links.isInside ? word : original];
   }

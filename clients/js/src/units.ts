@@ -58,24 +58,37 @@ export class Units {
   private readonly forms = new Map<string, string>();
   /** What something else is rewritten to as well: which one is meant cannot be told. */
   private readonly unclear = new Set<string>();
+  private readonly lines = new Set<string>();
 
   /** Note the units of a text; structure and words come in turn in its parts. */
   learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void {
-    const runs = [...findRuns(parts, formats)];
+    const runs = [...findRuns(parts, sent, formats)];
     for (const list of [addresses, numbers, ranges, names, namedDates, timesOfDay]) {
       for (const unit of list(parts, sent, formats, runs)) this.add(unit);
     }
   }
 
-  private add(unit: Unit): void {
+  /** Note a line that was sent; tell whether it is a new one. */
+  noteLine(sent: string): boolean {
+    return this.lines.size < this.lines.add(sent).size;
+  }
+
+  /** Note a piece of a text that comes back as a whole, in text; tell whether it is a new one. */
+  addPiece(sent: string, original: string): boolean {
+    return this.add(unit(sent, original, { isAddress: true, isText: true }));
+  }
+
+  private add(unit: Unit): boolean {
     const [key, written] = [keyOf(unit.sent), JSON.stringify(unit)];
     const known = this.byFirst.get(key) ?? new Map<string, Unit>();
+    const isNew = !known.has(written);
     this.byFirst.set(key, known.set(written, unit));
-    if (!unit.isRewritten) return;
+    if (!unit.isRewritten) return isNew;
     const form = JSON.stringify([unit.sent, unit.before, unit.missing, unit.near, unit.translated]);
     const other = this.forms.get(form) ?? written;
     this.forms.set(form, other);
     if (other !== written) this.unclear.add(other).add(written);
+    return isNew;
   }
 
   /** The units that start with a word: long before short, sent before rewritten, a whole before its beginning. */
@@ -211,18 +224,37 @@ function* numbers(
 type Run = readonly [number, number];
 
 /** Numbers that signs or blanks join to one, such as a telephone number. */
-function* findRuns(parts: readonly string[], formats: readonly Format[]): Iterable<Run> {
+function* findRuns(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Run> {
+  const closed = findClosed(parts, sent, formats);
+  const joins = (k: number): boolean => {
+    const gap = parts[2 * k + 2]!;
+    const isWhole = formats.slice(k, k + 2).some(isDate) || (gap.includes(" ") && (closed.has(k) || closed.has(k + 1)));
+    return isNumber(formats[k + 1]) && !isWhole && JOINS.has(gap);
+  };
   for (let i = 0; i < formats.length; ) {
     if (!isNumber(formats[i])) {
       i++;
       continue;
     }
     let last = i;
-    while (isNumber(formats[last + 1]) && !formats.slice(last, last + 2).some(isDate) && JOINS.has(parts[2 * last + 2]!)) last++;
+    while (joins(last)) last++;
     if (last - i === 1 && parts[2 * i + 2]!.includes(" ")) last = i; // two that may have nothing to do with each other
     yield [i, last];
     i = last + 1;
   }
+}
+
+/** Words of addresses and of amounts with cents, which no blank joins to others. */
+function findClosed(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Set<number> {
+  const closed = new Set<number>();
+  let first = 0;
+  for (let k = 0; k < formats.length; k++) {
+    if (k + 1 < formats.length && !RUN_ENDS.test(parts[2 * k + 2]!)) continue;
+    const isAddress = formats.slice(first, k + 1).includes(ADDRESS);
+    const isClosed = isAddress || /^[0-9][0-9,]*\.[0-9]{2}$/.test(textOf(sent, first, k));
+    for (; first <= k; first++) if (isClosed) closed.add(first);
+  }
+  return closed;
 }
 
 function isNumber(format: Format | undefined): boolean {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +14,7 @@ from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, echo_table, say, shower
 from mondegreen.errors import ConfigurationError, DataError, MondegreenError
 from mondegreen.plugins import blame
+from mondegreen_experiments.libraries import describe_absent
 
 if TYPE_CHECKING:
     from mondegreen_experiments.bench import Bench
@@ -261,8 +261,8 @@ def _row(recipe: Recipe) -> dict[str, object]:
 
 def _lack(recipe: Recipe, bench: Bench) -> str:
     """What a recipe needs that is not here, and what to do; nothing if all is."""
-    if absent := [library for library in recipe.needs if find_spec(library) is None]:
-        return f"{', '.join(absent)} (pip install './experiments[models]')"
+    if absent := describe_absent(recipe.needs):
+        return absent
     lacks = bench.lacks(recipe.data)
     return f"{', '.join(lacks)} ({bench.remedy(lacks)})" if lacks else ""
 

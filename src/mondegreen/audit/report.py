@@ -174,7 +174,9 @@ class AuditReport:
 
     def __str__(self) -> str:
         bound = {"exact": "", "lower bound": "at least ", "upper bound": "at most "}
-        found = "infinity" if math.isinf(self.found) else f"{self.found:.6g}"
+        found = f"epsilon {bound[self.found_is]}{self.found:.6g}"
+        if math.isinf(self.found):
+            found = "infinite: no epsilon holds"
         lines = [
             ("subject", self.subject),
             (
@@ -182,7 +184,7 @@ class AuditReport:
                 f"epsilon {self.claimed:.6g} per unit of d = {self.metric}, on "
                 f"{self.space} ({self.space_digest[:12]})",
             ),
-            ("found", f"epsilon {bound[self.found_is]}{found}"),
+            ("found", found),
             *([("worst pair", str(self.worst))] if self.worst is not None else []),
             *(
                 ("finding" if finding.is_break else "warning", str(finding))

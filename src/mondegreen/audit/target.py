@@ -29,7 +29,7 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.space.space import Space
 from mondegreen.wording import amount
 
-UNKNOWN_WORDS: Final = ("qzmeisenbacherz", "vrondelfrixia", "4929-1234-5678-9010")
+UNKNOWN_WORDS: Final = ("qzjolvendrathz", "vrondelfrixia", "4929-1234-5678-9010")
 """Invented words outside any vocabulary: two names, and the number of a card."""
 
 _DRAWS: Final = 200

@@ -216,6 +216,14 @@ def option(help: str, shown: str = "", **more: Any) -> Any:
     return declare
 
 
+class InputPath(click.Path):
+    """A file to read, or ``-`` for standard input."""
+
+    def get_missing_message(self, *_: Any, **__: Any) -> str:
+        """Say what to write in a pipe."""
+        return "Use - for standard input."
+
+
 def argument(**more: Any) -> Any:
     """Declare an argument where a parameter of a command has its default."""
     return lambda name, kind: click.Argument([name], **_parse_types(kind, more))

@@ -14,7 +14,7 @@ import click
 
 from mondegreen.cli import options
 from mondegreen.cli.before_after import MOST_SHOWN, FirstTexts
-from mondegreen.cli.options import Column, File, argument, command, option
+from mondegreen.cli.options import Column, File, InputPath, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.files import read_bytes
 from mondegreen.io.guess import Format
@@ -46,7 +46,9 @@ _SEPARATE: Final = "a separate file, different from all other files of this comm
 
 @command()
 def privatize(
-    inputs: tuple[File, ...] = argument(nargs=-1, required=True, metavar="INPUT..."),
+    inputs: tuple[File, ...] = argument(
+        nargs=-1, required=True, metavar="INPUT...", type=InputPath(path_type=str)
+    ),
     output: File = option(
         "File to write, in the format of INPUT. For several inputs, or a folder: a "
         "new folder.",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
@@ -14,6 +15,7 @@ from mondegreen.errors import SourceError
 from mondegreen.files import read_bytes
 
 FORMAT: Final = "mondegreen-lexicon 1"
+_VERSION: Final = re.compile(r"mondegreen-lexicon ([0-9]{1,9})")
 SHIPPED: Final = Path(__file__).parent / "data" / "english.policy"
 
 _KEYS: Final = {
@@ -101,18 +103,29 @@ def load_lexicon(path: Path = SHIPPED) -> Lexicon:
     return parse_lexicon(read_bytes(path), path)
 
 
+def _read_header(lines: Sequence[str], path: str | Path) -> dict[str, Any]:
+    """Read the first two lines: the format, and what the policy is."""
+    try:
+        header = json.loads(lines[1]) if lines[0] == FORMAT else None
+    except (ValueError, IndexError, RecursionError):
+        header = None
+    if isinstance(header, dict):
+        return header
+    if lines[0] != FORMAT and (found := _VERSION.fullmatch(lines[0])):
+        reads = FORMAT.rpartition(" ")[2]
+        problem = f"the file has format {found[1]}; this version reads format {reads}"
+        raise SourceError(path, problem, row=1, hint="update mondegreen")
+    hint = "build one with: mondegreen policy build"
+    raise SourceError(path, "the file is not a policy", row=1, hint=hint)
+
+
 def parse_lexicon(data: bytes, path: str | Path) -> Lexicon:
     """Read the bytes of a lexicon; ``path`` is for errors."""
     try:
         lines = data.decode("utf-8").split("\n")
-        header = json.loads(lines[1]) if lines[0] == FORMAT else None
     except UnicodeDecodeError:
         raise SourceError(path, "the file is not UTF-8") from None
-    except (ValueError, IndexError, RecursionError):
-        header = None
-    if not isinstance(header, dict):
-        hint = "build one with: mondegreen policy build"
-        raise SourceError(path, "the file is not a policy", row=1, hint=hint)
+    header = _read_header(lines, path)
     tables: dict[str, dict[Any, tuple[str, ...]]] = {}
     for place in range(2, len(lines) - 1, 2):
         title, *key = lines[place].strip("[]").split(" ")

@@ -54,6 +54,8 @@ PLAIN_DISCLOSED: Final = (
 )
 
 _MARGIN: Final = 1e-12
+_MOST: Final = 36.0
+"""Nats from one end of the grid to the other: 0.6 for each of 60 steps."""
 """Taken off e^c, which outweighs the error of ``exp`` in floating point."""
 
 _FINEST: Final = 20
@@ -197,13 +199,13 @@ class Near:
     ----------
     grid : Grid
         The cells.
-    nats : float in (0, inf), nats per cell
+    nats : float in (0, 36 / (J - 1)], nats per cell
         The rate :math:`c`.
 
     Raises
     ------
     InvalidParameterError
-        If :math:`c (J - 1)` is too large for weights over 2**62.
+        If :math:`c (J - 1)` is over 36, or too small for weights over 2**62.
 
     Notes
     -----
@@ -226,8 +228,10 @@ class Near:
     nats: float
 
     def __post_init__(self) -> None:
-        if not 0 < self.nats < math.inf:
-            raise InvalidParameterError("near", self.nats, "above 0, in nats per cell")
+        most = _MOST / max(self.grid.cells - 1, 1)
+        if not 0 < self.nats <= most:
+            allowed = f"above 0 and at most {most:g} nats per cell for this grid"
+            raise InvalidParameterError("near", self.nats, allowed)
         self._tails  # noqa: B018 - refuses what integers cannot express
 
     @property
@@ -249,16 +253,16 @@ class Near:
         first, last = grid.print(0), grid.print(grid.cells - 1)
         return (
             f"amounts on a public grid of {grid.cells} cells, {first} to {last}: "
-            f"{self.certified:.4g} nats for {factor}, at most {worst:.4g} nats, and "
-            "never more than any two words",
+            f"{self.certified:.4g} nats for {factor} (certified: {self.certified!r}), "
+            f"at most {worst:.4g} nats, and never more than any two words",
         )
 
     @cached_property
     def _tails(self) -> tuple[int, ...]:
         """Weights S_0, S_1, ... S_(J-1) of being at least so many cells off."""
-        ratio = Fraction(math.exp(min(self.nats, 43.0)) * (1 - _MARGIN))
+        ratio = Fraction(math.exp(self.nats) * (1 - _MARGIN))
         reach = self.grid.cells - 1
-        if ratio > 1 and reach * self.nats < 64:
+        if ratio > 1:
             # The smallest weight n = S_{J-1} of the far end that leaves no more to the
             # center than rho allows: a larger n takes more from the center.
             last = bisect.bisect_left(
@@ -267,7 +271,7 @@ class Near:
             tails = _tails_from(last + 1, ratio, reach)
             if tails and _is_law(tails, ratio):
                 return tails
-        allowed = f"at most about {40 / reach:.2g} nats per cell for this grid"
+        allowed = "large enough for weights over 2**62"
         raise InvalidParameterError("near", self.nats, allowed)
 
     @cached_property

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
-from mondegreen.errors import ConfigurationError, DataError
+from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
 from mondegreen.mechanisms.symbols.urr import Urr
 from mondegreen.policy.detection import Detector, DetectorLookup
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import HIDE_AMONG, Policy, load_policy
 from mondegreen.policy.scope import Sample, Surrogates
 from mondegreen.policy.sealing import seal, unseal
+from mondegreen.prompts.echoes import learn_echoes
 from mondegreen.prompts.restore import JsonRestorer, Restorer
 from mondegreen.prompts.units import Kind, Units
 from mondegreen.settings import Numbers, Settings, list_options
@@ -225,6 +226,8 @@ class Conversation:
 
         Raises
         ------
+        InvalidParameterError
+            If the text is no string.
         MondegreenError
             If the detector fails.
         """
@@ -254,6 +257,8 @@ class Conversation:
         self, text: str, draw: Callable[[TokenizedBatch, Ids], Weights]
     ) -> HiddenText:
         """Hide a text by what draws its output numbers."""
+        if not isinstance(text, str):
+            raise InvalidParameterError("text", type(text).__name__, "a string")
         batch = self._lookup.cut([text])
         symbols = np.array(self._lookup.codes(batch))
         parts = batch.parts[0] or []
@@ -268,6 +273,7 @@ class Conversation:
                 symbols[i] = self._policy.symbol_at(codes[i])
                 kinds[i] = self._policy.describe(int(symbols[i]))[:2]
             self._units.learn(parts, sent, kinds)
+            learn_echoes(self._units, parts, sent, kinds, self._begin)
         return HiddenText(batch, symbols, tuple(sent), hidden)
 
     def bar(self, public: Iterable[str]) -> None:
@@ -347,14 +353,12 @@ class Conversation:
             An object with ``feed`` and ``end``.
         """
         in_links = self._in_links if in_links is None else in_links
-
-        def begin() -> Restorer:
-            return Restorer(
-                self._surrogates, self._units, self._policy, in_links=in_links
-            )
-
+        begin = partial(self._begin, in_links=in_links)
         self._check_open()
         return JsonRestorer(begin) if is_json else begin()
+
+    def _begin(self, *, in_links: bool = False) -> Restorer:
+        return Restorer(self._surrogates, self._units, self._policy, in_links=in_links)
 
     @property
     def guarantee(self) -> tuple[str, ...]:
@@ -537,7 +541,7 @@ def _guarantee(policy: Policy, epsilon: float | None) -> tuple[str, ...]:
     kind = "their kind"
     loss = (
         "the kind of a sensitive word is disclosed. Two words of one kind have the "
-        "same law: the loss between them is 0"
+        "same output probabilities: the loss between them is 0"
     )
     if epsilon is not None:
         kind = "how many there are"
@@ -549,8 +553,8 @@ def _guarantee(policy: Policy, epsilon: float | None) -> tuple[str, ...]:
         f"policy: {policy.name}, digest {policy.digest[:16]}",
         "disclosed: which sensitive words of the conversation are the same, up to "
         f"case, {kind}, all ordinary words as they are written, and punctuation",
-        f"hidden: {loss}. Which of the candidates a word was is disclosed by nothing "
-        "but context, counts, and originals that the reader already knows",
+        f"hidden: {loss}. Only context, counts and originals that the reader already "
+        "knows can show which candidate a word was",
         *_guarantee_amounts(policy),
         "known plaintext: the author of a text that you hide for somebody else, such "
         "as the result of a tool, knows its words and learns their surrogates",

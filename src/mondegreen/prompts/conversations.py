@@ -178,7 +178,7 @@ class Conversations:
         with self._lock:
             self._expire()
             name = self._find_name(token)
-            self._find(name, owner)
+            self._find(name, owner, advice="Nothing to delete.")
             self._forget(name)
             if self._file is not None:
                 self._file.wipe()
@@ -197,10 +197,10 @@ class Conversations:
         except DataError:
             raise UnknownConversationError(self._advice) from None
 
-    def _find(self, name: bytes, owner: str) -> _Kept:
+    def _find(self, name: bytes, owner: str, *, advice: str = "") -> _Kept:
         kept = self._again.get(name) or self._once.get(name)
         if kept is None or kept.owner != owner:
-            raise UnknownConversationError(self._advice)
+            raise UnknownConversationError(advice or self._advice)
         return kept
 
     def _expire(self) -> None:

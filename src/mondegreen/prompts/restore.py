@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final, final
 
 from mondegreen.policy.policy import Policy
@@ -40,6 +41,16 @@ _MAY_JOIN: Final = re.compile(rf"{LABEL}\.?")
 _SCHEMED: Final = re.compile(r":(?:[^\W_]|/)")
 _WAIT: Final = -1
 """Says that more of the answer is needed."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a step through an answer ends, what it shows, and whether in a link."""
+
+    end: int
+    shown: str
+    is_in_link: bool
 
 
 @final
@@ -85,6 +96,17 @@ class Restorer:
         """Return the rest."""
         self._is_end = True
         return self._take()
+
+    def list_steps(self, text: str, behind: str = "") -> Iterator[Step]:
+        """Restore what follows ``behind`` to its end, and list the steps."""
+        self._is_end, self._behind = True, behind[-_BEHIND:]
+        at = 0
+        while at < len(text):
+            is_inside = self._is_in_link()
+            step, shown = self._step(text, at)
+            self._pass(text[at : at + step])
+            at += step
+            yield Step(at, shown, is_inside)
 
     def _take(self) -> str:
         shown: list[str] = []
@@ -139,9 +161,7 @@ class Restorer:
             return 0 if self._is_end or not can_come else _WAIT
         if not self._behind.casefold().endswith(unit.before.casefold()):
             return 0
-        if unit.near and not self._is_near(unit.near):
-            return 0
-        if unit.translated and not self._is_translated(unit, text, at):
+        if not self._is_meant(unit, text, at):
             return 0
         end = at + len(unit.sent)
         if unit.is_address:
@@ -160,6 +180,19 @@ class Restorer:
             return 0
         joined = self._is_joined(text, end + len(unit.after))
         return _WAIT if joined == _WAIT else len(unit.sent) * (not joined)
+
+    def _is_meant(self, unit: Unit, text: str, at: int) -> bool:
+        """Whether a unit is no other word that reads alike."""
+        if unit.near and not self._is_near(unit.near):
+            return False
+        if unit.translated and not self._is_translated(unit, text, at):
+            return False
+        return not self._is_ending(unit.sent)
+
+    def _is_ending(self, word: str) -> bool:
+        """Whether a letter is the ending of a word: "Ann's" holds no initial S."""
+        is_letter = word.lower() in _ENDINGS
+        return is_letter and _APOSTROPHE.search(self._behind) is not None
 
     def _is_near(self, surrogate: str) -> bool:
         """Whether a surrogate is among the words before."""
@@ -250,8 +283,8 @@ class Restorer:
             return _WAIT, ""
         if following.lower() in ("'t", "’t") and word[-1:] in "nN":
             return len(word), word  # "don't" is no form of the name Don
-        if word.lower() in _ENDINGS and _APOSTROPHE.search(self._behind):
-            return len(word), word  # nor is "Ann's" one of the initial S
+        if self._is_ending(word):
+            return len(word), word
         is_behind = self._behind[-1:] == "@" or (
             self._behind[-1:] == "." and self._behind[-2:-1].isalnum()
         )

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 from mondegreen.errors import PrivacyError
 
@@ -40,8 +40,10 @@ LEFT_OUT: Final = object()
 class RefusedRequestError(PrivacyError):
     """Raised for a request that holds what cannot be privatized; names the field."""
 
-    def __init__(self, path: str, why: str) -> None:
-        self.path = path
+    def __init__(
+        self, path: str, why: str, *, reason: Literal["body", "field"] = "field"
+    ) -> None:
+        self.path, self.reason = path, reason
         super().__init__(f"{path or 'the request'}: {why}. Nothing was sent.")
 
 

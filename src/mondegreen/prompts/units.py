@@ -43,6 +43,7 @@ _RUN_ENDS: Final = re.compile(r"[\s()<>\[\]{}\"'`|]")
 _AMOUNT: Final = re.compile(
     r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?"
 )
+_CENTS: Final = re.compile(r"[0-9][0-9,]*\.[0-9]{2}")
 _THOUSANDS: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+\Z)")
 _GROUP: Final = re.compile("[0-9]+")
 _DOTTED: Final = re.compile(r"[0-9]{3}\.[0-9]{3}\.[0-9]{4}")
@@ -91,7 +92,7 @@ class Unit:
 class Units:
     """What was sent of numbers and addresses, by their first word."""
 
-    __slots__ = ("_by_first", "_forms", "_runs")
+    __slots__ = ("_by_first", "_forms", "_lines", "_runs")
 
     def __init__(self) -> None:
         # Whether each is clear: nothing else is rewritten to the same.
@@ -99,12 +100,13 @@ class Units:
         self._forms: dict[tuple[str, ...], Unit] = {}
         # Each turn of a conversation repeats those before, so runs are noted once.
         self._runs: set[tuple[str, ...]] = set()
+        self._lines: set[int] = set()
 
     def learn(
         self, parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
     ) -> None:
         """Note the units of a text; structure and words come in turn in its parts."""
-        runs = list(_find_runs(parts, kinds))
+        runs = list(_find_runs(parts, sent, kinds))
         for unit in (
             *_addresses(parts, sent, kinds),
             *_numbers(parts, sent, kinds, runs, self._runs),
@@ -113,20 +115,32 @@ class Units:
             *_named_dates(parts, sent, kinds, self._runs),
             *_times(parts, sent, kinds, self._runs),
         ):
-            self._add(unit)
+            self.add(unit)
 
-    def _add(self, unit: Unit) -> None:
+    def can_start(self, word: str) -> bool:
+        """Whether a unit starts with a word."""
+        return word.casefold() in self._by_first
+
+    def note_line(self, sent: str) -> bool:
+        """Note a line that was sent; tell whether it is a new one."""
+        count = len(self._lines)
+        self._lines.add(hash(sent))
+        return len(self._lines) > count
+
+    def add(self, unit: Unit) -> bool:
+        """Add a unit; tell whether it is a new one."""
         first = WORD.match(unit.sent)
         key = first[0].casefold() if first else unit.sent[0]
         known = self._by_first.setdefault(key, {})
         if unit in known:
-            return
+            return False
         known[unit] = True
         if unit.is_rewritten:
             form = (unit.sent, unit.before, unit.missing, unit.near, unit.translated)
             other = self._forms.setdefault(form, unit)
             if other is not unit:  # of something else, so neither is restored
                 known[unit] = known[other] = False
+        return True
 
     def starting_with(self, word: str) -> list[Unit]:
         """Return the units that start with a word or a sign, the longest first.
@@ -151,7 +165,7 @@ class Units:
         """Read what :meth:`to_json` wrote."""
         found = cls()
         for each in values:
-            found._add(Unit(*each))
+            found.add(Unit(*each))
         return found
 
     def __repr__(self) -> str:
@@ -175,9 +189,8 @@ def _addresses(
     for i, (old, new) in enumerate(zip(parts, sent, strict=True)):
         if i % 2:
             mine, theirs = mine + old, theirs + new
-            kind = kinds[i // 2]
-            has_address |= kind is not None and kind[1] == _ADDRESS
-            is_joined |= kind is not None and _is_joined(parts, sent, i)
+            has_address |= _is_address(kinds[i // 2])
+            is_joined |= kinds[i // 2] is not None and _is_joined(parts, sent, i)
             continue
         pieces = _RUN_ENDS.split(old)
         mine, theirs = mine + pieces[0], theirs + pieces[0]
@@ -327,15 +340,18 @@ def _numbers(
                 yield Unit(theirs + cents, mine + cents, is_rewritten=True)
 
 
-def _find_runs(parts: Sequence[str], kinds: Sequence[Kind | None]) -> Iterator[range]:
+def _find_runs(
+    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
+) -> Iterator[range]:
     """Numbers that signs or blanks join to one, such as a telephone number."""
+    closed = _find_closed(parts, sent, kinds)
     i = 0
     while i < len(kinds):
         if not _is_number(kinds[i]):
             i += 1
             continue
         end = i
-        while end + 1 < len(kinds) and _joins(parts, kinds, end):
+        while end + 1 < len(kinds) and _joins(parts, kinds, end, closed):
             end += 1
         run = range(i, end + 1)
         if len(run) > 1 and _is_loose(_text(parts, run), len(run)):
@@ -344,13 +360,37 @@ def _find_runs(parts: Sequence[str], kinds: Sequence[Kind | None]) -> Iterator[r
         i = run[-1] + 1
 
 
-def _joins(parts: Sequence[str], kinds: Sequence[Kind | None], i: int) -> bool:
+def _joins(
+    parts: Sequence[str], kinds: Sequence[Kind | None], i: int, closed: frozenset[int]
+) -> bool:
+    gap = parts[2 * i + 2]
     is_whole = any(map(_is_date, kinds[i : i + 2]))
-    return _is_number(kinds[i + 1]) and not is_whole and parts[2 * i + 2] in _JOINS
+    is_whole |= " " in gap and not closed.isdisjoint((i, i + 1))
+    return _is_number(kinds[i + 1]) and not is_whole and gap in _JOINS
+
+
+def _find_closed(
+    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
+) -> frozenset[int]:
+    """Words of addresses and of amounts with cents, which no blank joins to others."""
+    closed: list[int] = []
+    first, is_address = 0, False
+    for k in range(len(kinds)):
+        is_address |= _is_address(kinds[k])
+        if k + 1 < len(kinds) and not _RUN_ENDS.search(parts[2 * k + 2]):
+            continue
+        if is_address or _CENTS.fullmatch(_text(sent, range(first, k + 1))):
+            closed += range(first, k + 1)
+        first, is_address = k + 1, False
+    return frozenset(closed)
+
+
+def _is_address(kind: Kind | None) -> bool:
+    return kind is not None and kind[1] == _ADDRESS
 
 
 def _is_number(kind: Kind | None) -> bool:
-    return kind is not None and kind[0] == "shape" and kind[1] != _ADDRESS
+    return kind is not None and kind[0] == "shape" and not _is_address(kind)
 
 
 def _is_date(kind: Kind | None) -> bool:
@@ -389,7 +429,7 @@ def _is_glued(
     if k + 1 == len(kinds) or parts[2 * k + 2] not in _GLUE:
         return False
     return not any(
-        (kinds[i] or ("", ""))[1] == _ADDRESS
+        _is_address(kinds[i])
         or not _DIGIT.search(sent[2 * i + 1])
         or _is_joined(parts, sent, 2 * i + 1)
         for i in (k, k + 1)

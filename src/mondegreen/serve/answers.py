@@ -31,6 +31,10 @@ Reason = Literal[
 _NO_FILE: Final = (
     "The file of conversations cannot be read or written. Nothing was sent."
 )
+HALF: Final = (
+    "The body holds half of a surrogate pair, an escape from \\ud800 to \\udfff: a "
+    "character needs both halves."
+)
 NOT_JSON: Final = "The body must be JSON, in UTF-8."
 
 
@@ -75,7 +79,7 @@ def find_refusal(error: Exception) -> Refused:
     if isinstance(error, Refused):
         return error
     if isinstance(error, RefusedRequestError):
-        return Refused(400, "field", str(error), param=error.path)
+        return Refused(400, error.reason, str(error), param=error.path)
     if isinstance(error, UnknownConversationError):
         return Refused(404, "conversation", str(error), code="unknown_conversation")
     if isinstance(error, ConversationFileError):

@@ -95,7 +95,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
 
     @app.get("/readyz")
     async def readyz() -> Response:
-        """Check that the service can privatize. Metrics do not count this check."""
+        """Check that the service can privatize. This counts no texts and no words."""
         ids = ["readyz"] if isinstance(privatizer.noise, KeyedNoise) else None
         await batcher.run(lambda: privatizer.texts(["the"], ids, "text"))
         return answer({"status": "ready"})

@@ -70,12 +70,23 @@ def verify(path: str | Path, noted: str | None = None) -> Chain:
     Raises
     ------
     SourceError
-        If a line was changed, removed or put in; it names the line.
+        If a line was changed, removed or put in; it names the line. Also if there is
+        no line.
     InvalidParameterError
         If what was noted is no hash.
     """
     if noted is not None and not _HASH.fullmatch(noted):
-        raise InvalidParameterError("noted hash", "another text", "64 hex digits")
+        given = f"{len(noted)} characters that are not"
+        raise InvalidParameterError("noted hash", given, "64 hex digits")
+    chain = _read_chain(path, noted)
+    if not chain.lines:
+        hint = "a log begins with the line start: it was emptied, or never written"
+        raise SourceError(path, "the log is empty", hint=hint)
+    return chain
+
+
+def _read_chain(path: str | Path, noted: str | None = None) -> Chain:
+    """Check a log, which may be empty before its first line."""
     previous, lines, is_noted = GENESIS, 0, noted in (None, GENESIS)
     first = last = ""
     for number, line in _lines(path):
@@ -168,7 +179,7 @@ class AuditLog:
             raise self._failure(error) from None
         try:
             self._take()
-            chain = verify(self._path)
+            chain = _read_chain(self._path)
         except BaseException:
             self.close()
             raise

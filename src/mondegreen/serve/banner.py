@@ -17,8 +17,8 @@ _KEPT: Final = {
     "names": "ordinary words, punctuation, the name of the model and your API key",
 }
 _READ: Final = (
-    "  Read:      docs/explanation/threat-model.md, for what the rest of a sentence "
-    "gives away. GET /guarantee states the promise."
+    "  Read:      the page Threat model of the documentation, for what the rest of a "
+    "sentence gives away. GET /guarantee states the promise."
 )
 
 

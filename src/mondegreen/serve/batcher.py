@@ -193,10 +193,10 @@ class Batcher:
         self._thread.shutdown()
 
     def _check_words(self, texts: Sequence[str | None]) -> None:
-        for number, text in enumerate(texts, 1):
+        for number, text in enumerate(texts):
             if text and has_more_words([text], self._words):
                 problem = f"has more than {self._words} words"
-                raise DataError(f"text {number} {problem}; send it in parts")
+                raise DataError(f"texts[{number}] {problem}; send it in parts")
 
     def _work(self) -> None:
         """Release a piece of what waits, and queue again behind other work."""

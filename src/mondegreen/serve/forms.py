@@ -6,13 +6,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
-from mondegreen.serve.answers import NOT_JSON, Refused
+from mondegreen.serve.answers import HALF, NOT_JSON, Refused
 
 _LONGEST_NAME: Final = 200
-_HALF: Final = (
-    "The body holds half of a surrogate pair, an escape from \\ud800 to \\udfff: a "
-    "character needs both halves."
-)
 
 
 class _First(FailFast):
@@ -112,13 +108,105 @@ class ExplainRequest(_Form):
     }
 
 
-class ExplainAnswer(BaseModel):
-    """What ``mondegreen explain --json`` prints, without the word itself."""
+class Interval(BaseModel):
+    """An estimate from samples, and its interval."""
 
-    model_config = ConfigDict(extra="allow")
+    estimate: float | None
+    low: float
+    high: float
+    confidence: float
+
+
+class ExplainAnswer(BaseModel):
+    """What ``mondegreen explain --json`` prints, without the word itself.
+
+    A word on the keep-list has ``is_kept``, ``guarantee`` and ``stay`` only. With a
+    policy, the answer also has the fields from ``class`` on. Without one, it also has
+    the fields from ``runs`` to ``rank``.
+    """
+
+    model_config = ConfigDict(extra="forbid")
 
     is_kept: bool = Field(description="Whether the word is on the keep-list.")
-    stay: Any = Field(description="Probability that the word stays, or an interval.")
+    guarantee: dict[str, Any] | None = Field(
+        description="The guarantee, as in GET /guarantee; null for a word that is kept."
+    )
+    stay: float | Interval = Field(
+        description="Probability that the word is printed unchanged. An interval if it "
+        "was estimated: estimate, low, high, confidence."
+    )
+    is_known: bool | None = Field(
+        None, description="Whether the word is in the vocabulary or in a word list."
+    )
+    document: dict[str, Any] | None = Field(
+        None,
+        description="Bound on the loss of a text of so many words: for any other text, "
+        "and, without a policy, for texts of near or average words.",
+    )
+    outputs: list[dict[str, Any]] | None = Field(
+        None,
+        description="The most likely outputs: word, probability and, without a policy, "
+        "distance.",
+    )
+    odds: list[dict[str, Any]] | None = Field(
+        None,
+        description="Loss against other words, in nats: what is promised and what is "
+        "realised. With a policy, also what is hidden.",
+    )
+    runs: int | None = Field(
+        None, description="Outputs that were sampled; null if all values are exact."
+    )
+    eta: float | None = Field(None, description="Probability that support leaves out.")
+    support: float | Interval | None = Field(
+        None, description="Number of outputs that have the probability 1 - eta."
+    )
+    distinct: int | None = Field(None, description="Different outputs in the runs.")
+    entropies: dict[str, Any] | None = Field(
+        None, description="Entropies of the output, in nats, by order."
+    )
+    distance: float | Interval | None = Field(
+        None, description="Mean distance from the word to its output."
+    )
+    rank: float | Interval | None = Field(
+        None, description="Mean rank of the output among the neighbors of the word."
+    )
+    class_: str | None = Field(
+        None, alias="class", description="Class of the word in the policy."
+    )
+    group: str | None = Field(
+        None, description="Group of the word; empty for an ordinary word."
+    )
+    hides_among: int | None = Field(
+        None, description="Words of its group; null for an ordinary word."
+    )
+    known_words: int | None = Field(
+        None, description="Words of the policy that have this group as their own."
+    )
+    examples: list[str] | None = Field(None, description="Words of the group.")
+    at_start: dict[str, Any] | None = Field(
+        None,
+        description="What differs at the start of a sentence: class, group, "
+        "hides_among, known_words, outputs. Null if nothing does.",
+    )
+    behind_stop: dict[str, Any] | None = Field(
+        None, description="What differs behind a full stop."
+    )
+    behind_sign: dict[str, Any] | None = Field(
+        None, description="What differs behind a sign such as a colon."
+    )
+    capitalized: dict[str, Any] | None = Field(
+        None, description="What differs with a capital letter."
+    )
+    become: dict[str, float] | None = Field(
+        None,
+        description="Probabilities of another word: of the group, of another group or "
+        "format (sensitive), or an ordinary one.",
+    )
+    printed: dict[str, Any] | None = Field(
+        None,
+        description="Probability that the word is printed at its place, and at least "
+        "once if a text repeats it.",
+    )
 
 
 class Failure(BaseModel):
@@ -149,7 +237,7 @@ def read(form: type[_Read], body: bytes) -> _Read:
     if wrong["type"] == "json_invalid":
         # The parser's own words hold a place and none of the text.
         is_half = "hex escape" in wrong["msg"]
-        raise Refused(400, "body", _HALF if is_half else NOT_JSON)
+        raise Refused(400, "body", HALF if is_half else NOT_JSON)
     fields = form.allowed
     name = wrong["loc"][0] if wrong["loc"] else None
     if name not in fields:

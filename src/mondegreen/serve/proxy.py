@@ -28,7 +28,7 @@ from mondegreen.prompts.rules import RefusedRequestError
 from mondegreen.prompts.store_search import SEARCH
 from mondegreen.serve import searches
 from mondegreen.serve.addresses import list_allowed_hosts
-from mondegreen.serve.answers import LOG, Refused, find_refusal
+from mondegreen.serve.answers import HALF, LOG, Refused, find_refusal
 from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.audit_log import AuditLog
 from mondegreen.serve.dry_run import DryRun
@@ -475,8 +475,19 @@ def _parse(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise RefusedRequestError("", "must be a JSON object")
+        raise RefusedRequestError("", "must be a JSON object", reason="body")
+    if b"\\u" in data and _has_half(values):
+        raise Refused(400, "body", HALF)
     return values
+
+
+def _has_half(values: dict[str, Any]) -> bool:
+    """Whether half of a surrogate pair stands alone in a text."""
+    try:
+        json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _error_body(refused: Refused) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from vectors.device.device_vectors import as_utf16
 
 PATH = Path(__file__).with_name("conversations.json.gz")
 COUNT, TURNS, JOINED_COUNT, RANGES_COUNT, FORMS_COUNT = 80, 4, 10, 6, 8
+ECHOES_COUNT = 6
 LINKS = 12
 """Answers of each conversation that are made of parts of links."""
 POLICIES = ("names", "sensitive")
@@ -62,6 +63,12 @@ FORMS = (
     "4155550199 or 555-0142, card 4111-1111-1111-1111 or 5500000000000004."
 )
 """What answers write in other forms."""
+ECHOES = (
+    "See https://shop.example/item?id=7 10 20 30 pieces, http://x.de/anna?x=1 0044 76."
+    "\nPay $4,711.50 12 times; S 10.MarchI, Yorkdon't, at a.io/b, shop.example/7 👋5 "
+    "or localhost:8080 10-12 and (okonkwo.com66,234 10), //23May; [7](x?Anna 12) 5."
+)
+"""What comes back only with what is beside it."""
 RANGE = re.compile(r"([0-9]+[:/][0-9:/]*(?:am|pm)?)[-,][0-9][-0-9:/,apm]*[0-9pm]")
 LINK_PARTS = (
     "evil.example", "EVIL.COM", "evil.com.", "a-b.co.uk", "xn--bcher-kva.example",
@@ -220,6 +227,7 @@ def conversations() -> Iterator[dict[str, Any]]:
     rng = np.random.default_rng(31)
     every = texts()
     others = [JOINED] * JOINED_COUNT + [RANGES] * RANGES_COUNT + [FORMS] * FORMS_COUNT
+    others += [ECHOES] * ECHOES_COUNT
     for number in range(COUNT + len(others)):
         policy = POLICIES[number % len(POLICIES)]
         key = bytes(rng.integers(0, 256, size=32, dtype=np.uint8))

@@ -41,7 +41,7 @@ export declare class Conversations {
  * Hides the sensitive words of one conversation, and puts them back. Made by `Conversations`.
  *
  * Disclosed are which sensitive words are the same, their kind, and all ordinary words.
- * Which of the candidates a word was is disclosed by nothing but context and counts.
+ * Only context and counts can show which candidate a word was.
  */
 export declare class Conversation {
     private readonly tables;
@@ -55,4 +55,5 @@ export declare class Conversation {
     restore(answer: string): string;
     /** What restores an answer that comes in pieces. */
     restorer(): AnswerRestorer;
+    private begin;
 }

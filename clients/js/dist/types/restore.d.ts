@@ -19,12 +19,17 @@ export declare class Restorer {
     feed(text: string): string;
     /** Return the rest. */
     end(): string;
+    /** Restore what follows `behind` to its end; call `note` with the end and the text of each step. */
+    walk(text: string, behind: string, note: (end: number, shown: string) => void): void;
+    private pass;
     private take;
     /** Decide on what begins here: how many code units, and what they become. */
     private step;
     private sign;
     /** How many code units a unit takes here: 0 if it is not here. */
     private match;
+    /** Whether a letter is the ending of a word: "Ann's" holds no initial S. */
+    private isEnding;
     /** Whether a surrogate is among the words before. */
     private isNear;
     /**

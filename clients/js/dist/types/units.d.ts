@@ -32,8 +32,13 @@ export declare class Units {
     private readonly forms;
     /** What something else is rewritten to as well: which one is meant cannot be told. */
     private readonly unclear;
+    private readonly lines;
     /** Note the units of a text; structure and words come in turn in its parts. */
     learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void;
+    /** Note a line that was sent; tell whether it is a new one. */
+    noteLine(sent: string): boolean;
+    /** Note a piece of a text that comes back as a whole, in text; tell whether it is a new one. */
+    addPiece(sent: string, original: string): boolean;
     private add;
     /** The units that start with a word: long before short, sent before rewritten, a whole before its beginning. */
     startingWith(word: string): Unit[];

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +21,7 @@ from mondegreen.cli.options import (
 from mondegreen.cli.render import echo_json, echo_table, say, shower
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.io.guess import Format, guess_format
+from mondegreen_experiments.libraries import describe_absent
 
 if TYPE_CHECKING:
     from mondegreen_experiments.compare.contenders import Contender
@@ -164,10 +164,8 @@ def _format(path: str, given: str | None) -> Format:
 
 def _check(recipe: Recipe, outputs: tuple[File, ...], *, force: bool) -> None:
     """Refuse before anything is measured."""
-    absent = [library for library in recipe.needs if find_spec(library) is None]
-    if absent:
-        advice = "pip install './experiments[models]'"
-        raise ConfigurationError(f"--classifier needs {', '.join(absent)} ({advice})")
+    if absent := describe_absent(recipe.needs):
+        raise ConfigurationError(f"--classifier needs {absent}")
     for path in outputs:
         if Path(path).suffix not in _SUFFIXES:
             allowed = f"a file that ends with {', '.join(_SUFFIXES)}"

@@ -254,7 +254,7 @@ for _verb in (list_policies, info, show, diff, build, export):
 
 
 _LABELS: Final = {
-    "hides_among": "words of the smallest group",
+    "hides_among": "words of the smallest group (without numbers and dates)",
     "hide_among": "target for a group (--hide-among)",
     "least": "words of the smallest",
 }

@@ -95,7 +95,8 @@ def serve(
         type=click.FloatRange(min=1),
     ),
     rate: float = option(
-        "Maximum requests per second for each API key and worker. 0: no limit.",
+        "Maximum requests per second for each API key and worker, on average. Up to "
+        "twice as many may come at once. 0: no limit.",
         default=0.0,
         type=click.FloatRange(min=0),
     ),
@@ -124,9 +125,9 @@ def serve(
 
     POST /v1/privatize {"texts": [...]} answers {"texts": [...], "guarantee": {...}}.
     /openapi.json describes all requests. The service does not log or store texts. The
-    exception is "scope": "conversation", which keeps words in memory for an hour, so
-    that POST /v1/restore can put them back. On SIGTERM, the service answers all open
-    requests and then stops.
+    exception is "scope": "conversation", which keeps words in memory for an hour (with
+    --conversations, also in a file). So POST /v1/restore can put them back. On
+    SIGTERM, the service answers all open requests and then stops.
 
     \b
     mondegreen serve --epsilon 12

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -23,10 +23,11 @@ from mondegreen.errors import (
     UnknownNameError,
 )
 from mondegreen.files import read_bytes
+from mondegreen.guarantee import ONE_DIGIT
 from mondegreen.policy.alphabet import Alphabet
 from mondegreen.policy.lexicon import Kind, Lexicon, load_lexicon
 from mondegreen.policy.numbers import Grid, Near
-from mondegreen.policy.shapes import SHAPES
+from mondegreen.policy.shapes import PLACES, SHAPES
 from mondegreen.sampling.integers import draw_uniform
 from mondegreen.settings import Numbers, Settings, is_policy_path
 from mondegreen.text.never_printed import never_printed
@@ -108,6 +109,17 @@ _CLOSED: Final[Mapping[Kind, str]] = {
     ("time", "k"): "season",
 }
 """Number words and times that are formats, as digits are: their few words are all."""
+
+_SMALL_FORMATS: Final[Mapping[Kind, str]] = {
+    ("number_word", "u"): "two to nine",
+    ("number_word", "i"): "Roman number",
+    ("time", "w"): "weekday",
+    ("time", "h"): "month",
+    ("time", "k"): "season",
+    ("time", "e"): "Mon",
+    ("time", "f"): "Jan",
+}
+"""Small formats that a guarantee names, so that its reader knows the smallest ones."""
 
 _DATED: Final = ("w", "y", "e", "h", "f")
 """Forms of times that are printed with a capital."""
@@ -252,6 +264,7 @@ class Policy:
             len(self.ordinary),
             len(self.groups) + len(self.shapes),
             self._hides_among(),
+            tuple(self._list_small_formats()),
             noise,
         )
 
@@ -356,6 +369,15 @@ class Policy:
         groups = self.groups
         sizes = [g.inputs for g in groups if (g.class_name, g.form) not in _CLOSED]
         return min(sizes, default=None)
+
+    def _list_small_formats(self) -> Iterator[tuple[str, int]]:
+        """List formats that this policy hides, with the size of each."""
+        if self.numbers == "hide":
+            yield ONE_DIGIT, SHAPES[PLACES["1 digits"]].size
+        sizes = {(group.class_name, group.form): group.inputs for group in self.groups}
+        for kind, example in _SMALL_FORMATS.items():
+            if kind in sizes:
+                yield example, sizes[kind]
 
     # --- which output
 

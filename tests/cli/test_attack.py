@@ -523,6 +523,36 @@ def test_files_of_other_lengths_are_refused(long_files):
 
 
 @pytest.mark.slow("seconds")
+def test_a_release_of_other_rows_is_refused(long_files):
+    """As without --epsilon: a gate must not pass a file that it did not compare."""
+    folder, originals, released = long_files
+    others = ["It rained all day and all night", "The sun was out"] * 2050
+    for rows in (released[1:] + released[:1], others):
+        write_texts(folder / "r.csv", rows)
+        for limit in ((), ("--fail-above", "unchanged_rows=0")):
+            done = attack_long(*limit, expect=3)
+            assert "of 4,100 rows have another number of words" in done.stderr
+            assert "give both files in the same order" in done.stderr
+    # Other texts of the same length: no limit is kept by what was not compared.
+    words = [re.sub(r"\w+", "rain", text) for text in originals]
+    write_texts(folder / "r.csv", words)
+    attack_long("--fail-above", "unchanged_rows=0", expect=4)
+
+
+@pytest.mark.slow("seconds")
+def test_many_rows_that_cannot_be_paired_fail_every_limit(long_files):
+    folder, _, released = long_files
+    longer = [f"{text} too" for text in released[-411:]]
+    write_texts(folder / "r.csv", released[:-411] + longer)
+    done = attack_long("--fail-above", "sensitive_words=1", expect=4)
+    assert "unpaired_rows is 411 (limit 410)" in done.stderr
+    own = "--fail-above", "unpaired_rows=411"
+    attack_long("--fail-above", "sensitive_words=1", *own)
+    write_texts(folder / "r.csv", released[:-410] + longer[1:])
+    attack_long("--fail-above", "sensitive_words=1")
+
+
+@pytest.mark.slow("seconds")
 def test_originals_in_another_column_fail_every_limit(long_files):
     folder, originals, released = long_files
     write_texts(folder / "r.csv", released, originals, names=("text", "text_raw"))

@@ -284,7 +284,11 @@ def _finish(
     force: bool,
 ) -> None:
     """Print what was found, write the page, and check it against the limits."""
-    from mondegreen.cli.attack_rows import attack_other_columns, find_rows
+    from mondegreen.cli.attack_rows import (
+        attack_other_columns,
+        find_rows,
+        limit_unpaired,
+    )
 
     if files.release is not None and (others := attack_other_columns(files)):
         made = replace(made, found={**made.found, others.name: others})
@@ -293,6 +297,8 @@ def _finish(
     if limits and made.about.get("release_problem"):
         # Attacks on the law alone have a result, which says nothing of these rows.
         limits = {"unchanged_rows": 0.0, **limits}
+    if limits:
+        limits = {**limit_unpaired(made.found), **limits}
     if as_json:
         shown = {key: each.to_dict() for key, each in made.found.items()}
         echo_json({**made.about, "note": _OWN, **shown})
@@ -557,6 +563,7 @@ def _attack_policy(
     from mondegreen.attacks.sensitive import InDomainReader
     from mondegreen.cli.attack_rows import (
         attack_rows,
+        check_pairing,
         describe_reading,
         read_all_rows,
     )
@@ -590,6 +597,7 @@ def _attack_policy(
         printed = reader.lookup.cut(_choose(releases, pairs))
         rows = PolicyRows(reader.lookup, same)
         read_all_rows(files, rows, show)
+        check_pairing(files, rows)
         pairs, trouble = _check(pairs, state, rows)
         if pairs.released is not None and same != "place":
             links = link_printed(reader.lookup, printed, pairs.released, same)
@@ -603,7 +611,7 @@ def _attack_policy(
         is_public=bool(corpus),
         tell=show,
     )
-    found |= attack_rows(rows)
+    found |= attack_rows(rows, is_drawn=trouble is None)
     about = _about(pairs, trouble) | describe_reading(rows)
     if has_places:
         show("exposed places")

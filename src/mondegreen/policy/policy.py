@@ -149,7 +149,7 @@ GRID: Final = Grid()
 RULES: Final = 4
 """Number of the rules of lookup, shapes and printing: a change of them is another."""
 
-_LAP: Final = re.compile("xx[0-9]+$")
+_LAP: Final = re.compile("(?<=.)xx[0-9]+$")
 """What a printed word ends in where all outputs of its group were used before."""
 
 UNKNOWN_FORMS: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
@@ -424,7 +424,7 @@ class Policy:
     def print(self, code: int) -> str:
         """The token of an output number; later laps of all outputs have a suffix."""
         lap, code = divmod(code, self.output_count)
-        # No output of a policy ends in xx and digits.
+        # No output of a policy ends in xx and digits, but codes such as XX4711.
         suffix = f"xx{lap + 1}" if lap else ""
         if code < len(self.words):
             return f"{self.words[code]}{suffix}"
@@ -541,8 +541,8 @@ def find_policy(settings: Settings) -> Policy | None:
 def strip_lap(word: str) -> str:
     """The output of a policy behind a printed word of a later lap.
 
-    >>> strip_lap("smithxx2"), strip_lap("smith")
-    ('smith', 'smith')
+    >>> strip_lap("smithxx2"), strip_lap("smith"), strip_lap("XX4711")
+    ('smith', 'smith', 'XX4711')
     """
     return _LAP.sub("", word)
 

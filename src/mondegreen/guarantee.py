@@ -9,7 +9,13 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.protection import LEVELS, Protection, protection, worst
+from mondegreen.protection import (
+    LEVELS,
+    MOST_BETWEEN_GROUPS,
+    Protection,
+    protection,
+    worst,
+)
 
 # What a field of a guarantee that is read from a file may be, by its annotation, and
 # what is in it.
@@ -132,8 +138,10 @@ class Guarantee:
         if self.is_void:
             return "none"
         if self.has_groups:
-            # Words of one group lose nothing, so it is never vacuous. Ordinary words
-            # are shown, so it is never strong. Between groups the loss counts.
+            # Words of one group lose nothing, so a larger loss than elsewhere is weak.
+            # Ordinary words are shown, so it is never strong.
+            if not self.word_loss <= MOST_BETWEEN_GROUPS:
+                return "vacuous"
             loss = min(self.word_loss, LEVELS[-1].loss)
             return worst(("moderate", protection(loss=loss)))
         return protection(loss=self.word_loss)

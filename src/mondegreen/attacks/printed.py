@@ -207,12 +207,12 @@ class PolicyRows(AbstractPrintedRows):
     r"""Rows of a release under a policy.
 
     :attr:`looks_drawn` is False if a hidden place has a word that its group never
-    prints, or a code that is not printed, or if more words stay than chance explains. A word :math:`w` of a group with
-    :math:`n_w` outputs stays with probability :math:`1/n_w` if it is one of them. Each
-    distinct original counts once, at its first place, since a wider scope prints it
-    alike everywhere. The number of those that stay is compared with a Poisson law of
-    mean :math:`\sum_w 1/n_w`, whose tail is above that of the exact law (Hoeffding
-    1956).
+    prints, or a code that is not printed, or if more words stay than chance explains.
+    A word :math:`w` of a group with :math:`n_w` outputs stays with probability
+    :math:`1/n_w` if it is one of them. Each distinct original counts once, at its first
+    place, since a wider scope prints it alike everywhere. The number of those that stay
+    is compared with a Poisson law of mean :math:`\sum_w 1/n_w`, whose tail is above
+    that of the exact law (Hoeffding 1956).
 
     All :math:`k` distinct words of a group stay in one row with a chance of at most
     :math:`\prod_{j<k} 1/(n - j)`, in every scope.

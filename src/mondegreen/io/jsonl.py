@@ -194,6 +194,14 @@ class JsonLinesSource(AbstractByteSource):
                     found.setdefault(name, []).append(value)
         return found
 
+    def list_unchanged(self, batch: pa.RecordBatch) -> list[str]:
+        """List the paths of all values of a batch that pass unchanged."""
+        passing = self.iterate_other_values(batch, batch.num_rows)
+        every = dict.fromkeys(path for path, _ in passing)
+        if self.id_column is not None and self.id_column not in self.drop:
+            every = {self.id_column: None, **every}
+        return list(every)
+
     def iterate_other_texts(self, batch: pa.RecordBatch) -> Iterator[dict[str, str]]:
         """Yield, for each row, every text outside of the text columns, by its path."""
         yield from map(self.join_texts, self._iterate_records(batch))

@@ -442,7 +442,7 @@ class Guarantee:
                 f"{far:.3g} nats"
             )
             exact = "" if self.certified is None else f"{self.certified:.6g}"
-            proved = [("so", so), ("certified", exact)]
+            proved = [("loss", so), ("certified", exact)]
         adds = (
             "losses of several words add up; n nats change odds by a factor of at most"
         )

@@ -39,7 +39,7 @@ def test_a_table_says_what_the_law_does(run):
     assert f"chance to stay  {100 * stay:.3g} %" in shown
     assert "cold (itself)" in shown
     assert "near  cold or cool, 1 apart" in shown
-    assert "at most 7.39 to 1 (2 nats), by the promise" in shown
+    assert "limit of the proof: at most 7.39 to 1 (2 nats)" in shown
     logs = state.log_prob(np.array([0, 1], dtype=np.int32))
     realised = float(np.abs(logs[0] - logs[1]).max())
     assert f"({realised:.3g} nats), exactly" in shown

@@ -85,7 +85,7 @@ def test_no_release_differs_by_the_option_that_counts(file, tmp_path):
     assert outputs[0] == outputs[1]
     assert written["context"]["computed"] == "of this release"
     assert written["context"]["exposed"] >= 3
-    assert "names them with a posterior above 0.5" in done.stderr
+    assert "is more than 50 % sure of them" in done.stderr
     quiet = invoke(*given, *report, "--force", "-q")
     assert "names them" not in quiet.stderr
     for word in SECRET:
@@ -125,7 +125,7 @@ def test_what_cannot_be_certified_is_refused_before_any_work(file, tmp_path):
     invoke(*given, *law, "--unknown", "drop", expect=2)
     assert not (tmp_path / "o.csv").exists()
     done = invoke(*given, *law)
-    assert "names them with a posterior above 0.5" in done.stderr
+    assert "is more than 50 % sure of them" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.json", "a.jsonl", "a.tsv"])

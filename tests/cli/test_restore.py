@@ -98,7 +98,7 @@ def test_a_text_that_was_edited_is_restored_by_word(files):
     edited = f"Summary: {name.upper()} and {name}'s wife saw {name}ish things."
     write([edited, *released[1:]], "safe.csv")
     said = back()
-    assert "1 text edited since, restored by word" in said
+    assert "1 text edited since, and restored word by word" in said
     restored = texts_in("back.csv")[0]
     expected = f"Summary: OKONKWO and Okonkwo's wife saw {name}ish things."
     assert restored == expected

@@ -34,11 +34,14 @@ _HEADER: Final = (
     "by the group alone",
     "ordinary words kept",
 )
+_FEWEST: Final = 25
+"""Fewer measured texts make an interval so wide that no target is kept."""
+
 _NOTE: Final = """\
 recovered: share of the sensitive words that an attacker guesses who sees the ordinary \
-words, knows policy and law, and has the rest of SAMPLE; 95 % interval. Which words \
-count is one fixed list.
-kept: expected share of the ordinary words of that list that are printed unchanged."""
+words, knows the policy and its probabilities, and has the rest of SAMPLE; 95 % \
+interval. Which words count is one fixed list.
+kept: share of the ordinary words that stay."""
 
 
 def calibrate_policy(
@@ -153,6 +156,11 @@ def _lines(
             yield f"{name}: the target holds at every epsilon tried."
     if command is not None:
         yield f"\ntake:\n  {command}"
+        if any(target.key == "ordinary" for target in plan.targets):
+            yield (
+                "This is the smallest epsilon that keeps the targets. A larger one, "
+                "such as 12, keeps more ordinary words, and bounds less between groups."
+            )
 
 
 def _cells(scores: PolicyScores) -> list[str]:
@@ -187,10 +195,15 @@ def _why_not(
         lines.append(
             f"{row.mechanism}, groups of {_size(row.hide_among)}: {row.problem}."
         )
-    lines.append(
-        "The ordinary words tell the hidden words between them. Larger groups change "
-        "little."
-    )
+    if (count := len(plan.sample.check)) < _FEWEST:
+        lines.append(
+            f"Too few texts: {count} were measured, one of four in SAMPLE. Use at "
+            f"least {4 * _FEWEST} texts."
+        )
+    else:
+        lines.append(
+            "The other words give the hidden words away. Larger groups do not help."
+        )
     for row in others:
         if row.chosen is not None:
             lines.append(

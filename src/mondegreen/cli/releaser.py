@@ -90,7 +90,7 @@ class Releaser:
         self._formats: dict[str, None] = {}
         self._losses = TextLosses()
         self._files = self._rows = self._words = self._rows_without = 0
-        self._says_rows_without = ""
+        self._says_rows_without, self._may_lack = "", False
         self._total: int | None = 0  # bytes of all files; None with a pipe
         self._done = 0  # bytes of the files that have been read
         self._move: Callable[[int], object]
@@ -189,6 +189,7 @@ class Releaser:
         self._done += source.total or 0
         self._rows += source.rows_read
         self._rows_without += source.missing_rows
+        self._may_lack |= source.may_lack
         self._columns |= dict.fromkeys(names)
         self._formats |= dict.fromkeys([source.format])
         self._disclosed |= dict.fromkeys(source.disclosed)
@@ -213,7 +214,7 @@ class Releaser:
         totals = {"rows": self._rows, "words": self._words}
         if self._of_run:
             totals["files"] = self._files
-        if self._disclosed.keys() - set(self._of_run):
+        if self._may_lack:
             totals["records_without_a_column"] = self._rows_without
         report |= {
             "protection": worst((report["protection"], self._preview.level)),

@@ -44,7 +44,8 @@ class AbstractSource(ABC):
     # While a batch is in hand, its first row has the number
     # rows_read - batch.num_rows + 1, counted from 1, header excluded.
     rows_read: int = 0
-    missing_rows: int = 0  # records that lack a column, where they may
+    may_lack: bool = False  # whether a record may lack a column
+    missing_rows: int = 0  # records that do
     total: int | None = None  # bytes of the file; None for a pipe
     # What the file says of our earlier passes over it; only Parquet has a place for it.
     earlier: str | bytes | None = None

@@ -40,7 +40,7 @@ class JsonLinesSource(AbstractByteSource):
     def __init__(self, request: Request, stream: ByteStream, missing: Missing) -> None:
         super().__init__(request, stream)
         columns, id_column = request.columns, request.id_column
-        self._missing = missing
+        self._missing, self.may_lack = missing, missing == "pass"
         if missing == "pass":  # words of records that pass have no promise
             self.conditions = ("are in records that have every column",)
         self._frame = "frame"

@@ -134,8 +134,8 @@ def open_sink(
         hint = "" if in_place else " (--in-place replaces the original by its release)"
         raise InvalidParameterError("output", path, wanted + hint)
     if in_place and Path(path).stat().st_nlink > 1:
-        wanted = "a file with one name: the original would stay under its other links"
-        raise InvalidParameterError("output", path, wanted)
+        problem = "it has several hard links, so the original would remain"
+        raise SourceError(path, problem, hint="copy it first")
     return source.sink(Target(path, force=force or in_place))
 
 

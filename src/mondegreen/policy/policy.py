@@ -293,16 +293,16 @@ class Policy:
                 known.update(dict.fromkeys(band, symbol))
                 self.group_of[kind] = symbol
                 found.append(Group(*kind, tuple(map(_print(*kind), band)), len(band)))
+        if not found:
+            raise ConfigurationError(
+                "no class of words is hidden: leave out one --open"
+            )
         shown = frozenset(self.ordinary)
         for (name, form), hidden in self.lexicon.unprinted.items():
             symbol = self.find_group(name, form)
             known.update(dict.fromkeys([w for w in hidden if w not in shown], symbol))
         for word in sorted(never):  # an order that every process has
             known[word] = known.get(word, self.find_group("rest", find_form(word)))
-        if not found:
-            raise ConfigurationError(
-                "this policy hides no class: use --open for fewer classes"
-            )
         return tuple(found)
 
     def _bands(self, kind: Kind, words: list[str]) -> list[list[str]]:

@@ -104,6 +104,10 @@ def test_a_corpus_of_the_domain_recovers_more(file, tmp_path):
         )
     ]
     assert shares[1] > shares[0] + 0.1
+    hint = "To measure it: mondegreen attack."
+    given = "explain", file, "-c", "note", "-e", 12
+    assert hint in invoke(*given).stdout
+    assert hint not in invoke(*given, "--corpus", "other.csv").stdout
     both = ["--corpus", "other.csv", "--language", "english"]
     invoke("explain", file, "-c", "note", "-e", 12, *both, expect=2)
 

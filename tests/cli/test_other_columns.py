@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from mondegreen.cli.main import cli
 TEXT = "The room was loud."
 
 
-def run(path, *more):
-    return run_command("privatize", path, "--epsilon", "12", "--quiet", *more)
+def run(path, *more, expect=0):
+    given = "privatize", path, "--epsilon", "12", "--quiet", *more
+    return run_command(*given, expect=expect)
 
 
 def write(columns):
@@ -233,3 +235,19 @@ def test_no_row_is_lost_behind_the_first_look(folder):
     columns = {"name": ["x"] * 5000, "text": [TEXT] * 5000}
     assert run(write(columns)).stdout.count("\n") == 5001
     assert run(write({"name": [], "text": []})).stdout.strip() == "name,text"
+
+
+def test_a_workbook_says_what_it_shows(folder):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "Notes"
+    for row in (["day", "text"], ["2024-05-01", TEXT]):
+        book.active.append(row)
+    book.save("in.xlsx")
+    more = "-c", "text", "-o", "out.xlsx", "--report", "r.json"
+    told = run_command("privatize", "in.xlsx", "--epsilon", "12", *more).stderr
+    assert told.splitlines()[-1] == "Unchanged columns: day"
+    assert re.search(r"^Disclosed: .*name of the sheet", told, re.M)
+    assert "records_without_a_column" not in json.loads(Path("r.json").read_text())
+    told = run("in.xlsx", "-c", "note", "-o", "new.xlsx", expect=3).stderr
+    assert "column 'note' not found" in told

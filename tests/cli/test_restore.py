@@ -105,6 +105,14 @@ def test_a_text_that_was_edited_is_restored_by_word(files):
     assert texts_in("back.csv")[1:] == TEXTS[1:]
 
 
+def test_rows_in_another_order_are_a_warning(files):
+    release(epsilon="30")
+    released = texts_in("safe.csv")
+    assert "Warning" not in back()
+    write([released[0], *released[2:], released[1]], "safe.csv")
+    assert "Warning: most texts could not be matched." in back()
+
+
 def test_a_surrogate_of_one_record_is_nothing_in_another(files):
     release(epsilon="30")
     released = texts_in("safe.csv")

@@ -155,12 +155,12 @@ def _lines(
         elif not row.is_binding and all(t.key == "sensitive" for t in plan.targets):
             yield f"{name}: the target holds at every epsilon tried."
     if command is not None:
-        yield f"\ntake:\n  {command}"
         if any(target.key == "ordinary" for target in plan.targets):
             yield (
-                "This is the smallest epsilon that keeps the targets. A larger one, "
+                "\nThis is the smallest epsilon that keeps the targets. A larger one, "
                 "such as 12, keeps more ordinary words, and bounds less between groups."
             )
+        yield f"\ntake:\n  {command}"
 
 
 def _cells(scores: PolicyScores) -> list[str]:

@@ -24,6 +24,12 @@ _NAMES: Final = frozenset(
 )
 """Words in the name of a column that speak of a person, or of the record."""
 
+_ROLES: Final = frozenset(
+    "agent author client contact customer employee member owner patient reviewer "
+    "sender student user".split()
+)
+"""Those of them that texts have in their names, too, such as ``author_comment``."""
+
 # In the name of a column: "customerId" and "customer_id" are two words.
 _words = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])").findall
 
@@ -162,13 +168,14 @@ def _find_kind(path: str, values: list[Any]) -> _Kind:
 
     Of a path, the last name counts: what is in ``customer.language`` is no name.
     """
-    if _has_shape(values, _SHAPES) or _holds_single_names(values):
+    named = _NAMES.intersection(_split_name(path))
+    is_date = any(isinstance(value, date) for value in values)
+    has_shape = _has_shape(values, _SHAPES) or _holds_single_names(values)
+    if has_shape or is_date or not named <= _ROLES:
         return "personal"
     if _is_text(values):
         return "text"
-    is_named = not _NAMES.isdisjoint(_split_name(path))
-    is_date = any(isinstance(value, date) for value in values)
-    return "personal" if is_named or is_date else "other"
+    return "personal" if named else "other"
 
 
 def _read_texts(cells: list[Any]) -> list[str]:

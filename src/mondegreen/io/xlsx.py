@@ -30,6 +30,7 @@ from mondegreen.io.base import (
 )
 from mondegreen.io.stream import BATCH_ROWS, CHUNK_BYTES
 from mondegreen.io.target import Gate, Target
+from mondegreen.wording import amount
 
 MAX_UNPACKED_BYTES: Final = 1 << 30
 """A workbook that unpacks to more is refused: openpyxl holds its strings in memory."""
@@ -159,7 +160,7 @@ class XlsxSource(AbstractSource):
         )
         self._others = [title for title in sheets if title != chosen]
         if sheet is None and self._others:
-            note += f" --sheet names another: {', '.join(map(repr, self._others))}."
+            note += f" It has {amount(len(self._others), 'more sheet')}: see --sheet."
         self.notes = (note,)
         return sheets[chosen]
 

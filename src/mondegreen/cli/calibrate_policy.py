@@ -191,19 +191,19 @@ def _why_not(
     """Say what was tried, and what would reach the target of sensitive words."""
     wanted = " and ".join(map(str, plan.targets))
     lines = [f"no setting of policy {plan.settings.policy} keeps: {wanted}."]
-    for row in rows:
-        lines.append(
-            f"{row.mechanism}, groups of {_size(row.hide_among)}: {row.problem}."
-        )
     if (count := len(plan.sample.check)) < _FEWEST:
         lines.append(
             f"Too few texts: {count} were measured, one of four in SAMPLE. Use at "
             f"least {4 * _FEWEST} texts."
         )
-    else:
+        return "\n".join(lines)
+    for row in rows:
         lines.append(
-            "The other words give the hidden words away. Larger groups do not help."
+            f"{row.mechanism}, groups of {_size(row.hide_among)}: {row.problem}."
         )
+    lines.append(
+        "The other words give the hidden words away. Larger groups do not help."
+    )
     for row in others:
         if row.chosen is not None:
             lines.append(

@@ -39,8 +39,9 @@ def test_it_survives_dict_and_json():
     assert Guarantee.from_dict(one.to_dict()) == one
     assert Guarantee.from_dict(json.loads(one.to_json())) == one
     names = {field.name for field in fields(Guarantee)} | {"protection"}
-    assert set(one.to_dict()) == names - {"claimed_by"}  # this package proves its own
-    other = promise(claimed_by="the author of flips.Flip")
+    # This package proves its own, and only a policy has formats.
+    assert set(one.to_dict()) == names - {"claimed_by", "small_formats"}
+    other = promise(claimed_by="the author of flips.Flip", small_formats={"weekday": 7})
     assert set(other.to_dict()) == names
     assert Guarantee.from_dict(other.to_dict()) == other
     assert "\n" not in one.to_json()

@@ -121,7 +121,8 @@ class OptionalDependencyError(MondegreenError, ImportError):
         self.library, self.extra, self.feature = library, extra, feature
         wanted = _FOLDERS.get(library, library)
         if extra:
-            wanted = f"'mondegreen[{extra}]' (in a copy of the source: '.[{extra}]')"
+            # The package is on no index: its name there may be somebody else's.
+            wanted = f"'.[{extra}]', in the folder with pyproject.toml"
         super().__init__(
             f"{feature} needs {library}, which is not installed: pip install {wanted}"
         )

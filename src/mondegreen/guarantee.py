@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.protection import LEVELS, Protection, protection, worst
+from mondegreen.protection import (
+    LEVELS,
+    MOST_BETWEEN_GROUPS,
+    Protection,
+    protection,
+    worst,
+)
 
 # What a field of a guarantee that is read from a file may be, by its annotation, and
 # what is in it.
@@ -26,6 +32,9 @@ _TYPES: Final[Mapping[str, tuple[Any, Any]]] = {
 
 GROUPED: Final = "0 within a group of the policy"
 """What the metric of a mechanism over a policy says."""
+
+ONE_DIGIT: Final = "one digit"
+"""The small format of a single digit: it is there if amounts hide."""
 
 _UNPROVED: Final = "not proved: "
 
@@ -66,6 +75,9 @@ class Guarantee:
         How many words of the space an original may have been, whatever the output.
         Of a policy: the words of its smallest group of words. Numbers and dates are
         exceptions: their formats can be smaller, such as 10 for one digit.
+    small_formats : mapping of str to float
+        Of a policy: these formats, if the policy hides them, and how many words each
+        has.
     disclosed : tuple of str
         Everything about the input that passes unchanged, as ``name: explanation``.
     conditions : tuple of str
@@ -95,6 +107,7 @@ class Guarantee:
     equivalents: tuple[str, ...] = ()
     unit: str = "one word, at its place in one text"
     hides_among: int | None = None
+    small_formats: Mapping[str, float] = field(default_factory=dict)
     disclosed: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
@@ -125,8 +138,10 @@ class Guarantee:
         if self.is_void:
             return "none"
         if self.has_groups:
-            # Words of one group lose nothing, so it is never vacuous. Ordinary words
-            # are shown, so it is never strong. Between groups the loss counts.
+            # Words of one group lose nothing, so a larger loss than elsewhere is weak.
+            # Ordinary words are shown, so it is never strong.
+            if not self.word_loss <= MOST_BETWEEN_GROUPS:
+                return "vacuous"
             loss = min(self.word_loss, LEVELS[-1].loss)
             return worst(("moderate", protection(loss=loss)))
         return protection(loss=self.word_loss)
@@ -307,7 +322,8 @@ class Guarantee:
     def to_dict(self) -> dict[str, Any]:
         """Convert to JSON values; :attr:`protection` is among them.
 
-        ``claimed_by`` is there only where somebody else claims the promise.
+        ``claimed_by`` is there only where somebody else claims the promise, and
+        ``small_formats`` only of a policy that has some.
 
         Returns
         -------
@@ -315,8 +331,9 @@ class Guarantee:
             One entry per field.
         """
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        if not self.claimed_by:
-            del values["claimed_by"]
+        for name in ("claimed_by", "small_formats"):
+            if not values[name]:
+                del values[name]
         return {**values, "protection": self.protection}
 
     def to_json(self) -> str:
@@ -425,7 +442,7 @@ class Guarantee:
                 f"{far:.3g} nats"
             )
             exact = "" if self.certified is None else f"{self.certified:.6g}"
-            proved = [("so", so), ("certified", exact)]
+            proved = [("loss", so), ("certified", exact)]
         adds = (
             "losses of several words add up; n nats change odds by a factor of at most"
         )
@@ -454,9 +471,9 @@ class Guarantee:
     def _odds(self) -> str:
         if self.has_groups:
             return (
-                f"{self.setting}: no output changes the odds between two words of one "
-                "group. Between words of two groups, the odds change by a factor of "
-                f"at most e^{self.word_loss:.3g}."
+                f"{self.setting}: no printed word makes one word of a group more "
+                "likely than another. Between words of two groups, the odds change by "
+                f"a factor of at most e^{self.word_loss:.3g}."
             )
         return (
             f"{self.setting}: an output changes the odds between any two original "
@@ -470,11 +487,8 @@ class Guarantee:
         if self.has_groups:
             return (
                 f"A sensitive word hides among at least {self.hides_among:,} words of "
-                "its kind (mondegreen policy show WORD). A number hides among all "
-                "numbers of its format: one digit among 10, the words two to nine "
-                "among 8. A weekday hides among 7, a month among 11, a season among 8, "
-                "the short form Mon among 5, Jan among 10. Losses add up over the "
-                "words of a text."
+                f"its kind (mondegreen policy show WORD). {self._hiding_in_formats()} "
+                "Losses add up over the words of a text."
             )
         near = self.effective_epsilon * self.scale["nearest"]
         close = f"; for nearest neighbors the factor is at most e^{near:.3g}"
@@ -483,6 +497,15 @@ class Guarantee:
             f"{close if near < self.word_loss else ''}. Losses add up over the words "
             "of a text."
         )
+
+    def _hiding_in_formats(self) -> str:
+        """Say how numbers and times hide: only of those that this policy hides."""
+        kind = "number" if ONE_DIGIT in self.small_formats else "year or code"
+        said = f"A {kind} hides among all others of its format."
+        if not self.small_formats:
+            return said
+        sizes = (f"{name} {size:g}" for name, size in self.small_formats.items())
+        return f"{said} Smaller groups: {', '.join(sizes)}."
 
     def _within(self) -> str:
         return f" that {', and '.join(self.conditions)}" if self.conditions else ""

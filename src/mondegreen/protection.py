@@ -44,6 +44,13 @@ LEVELS: Final = (
 """Best first. What exceeds the last level is ``vacuous``. The page
 ``docs/explanation/protection.md`` gives reasons for the numbers."""
 
+MOST_BETWEEN_GROUPS: Final = 20.0
+"""The most, in nats, between two groups of a policy; a larger loss is ``vacuous``.
+
+Words of one group lose nothing at any epsilon. Above this loss, the printed word shows
+the group of its original, but for one word in millions.
+"""
+
 
 def protection(
     loss: float = 0.0, recovered: float = 0.0, near: float = 0.0

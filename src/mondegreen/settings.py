@@ -190,11 +190,9 @@ class Settings:
     )
     epsilon: float | None = setting(
         None,
-        "Privacy budget, in nats: smaller is more private and less readable. A "
-        "printed sensitive word changes the odds between any two words by a factor of "
-        "at most e^NUMBER. Between words of one group, it does not change the odds. "
-        "For a mechanism on a space, the factor is at most e^(NUMBER times the "
-        "distance of the words). There is no default.",
+        "Limit on what a replacement reveals, in nats: smaller is more private and "
+        "less readable. There is no default. Use 12 with a policy, 10 with --policy "
+        "all.",
         "-e --epsilon",
         is_required=True,
     )
@@ -235,7 +233,7 @@ class Settings:
     most_ordinary: int | None = setting(
         None,
         "Show only the N most frequent ordinary words of the policy, and hide rarer "
-        "words. Words of --ordinary and of shown classes do not count.",
+        "words. Words of --ordinary and of shown classes are shown in addition.",
         "--most-ordinary N",
         otherwise="all ordinary words",
     )
@@ -251,8 +249,8 @@ class Settings:
     )
     hide_among: int = setting(
         100,
-        "Target number of words in a group of the policy. A class with fewer words is "
-        "one group, so a group can be smaller.",
+        "Target number of words in a group of the policy. A small class forms one "
+        "smaller group.",
         "--hide-among N",
     )
     numbers: Numbers = setting(
@@ -260,13 +258,13 @@ class Settings:
         "How to print amounts, ages and measures. hide: any number of the same "
         "format. near: a number near the true one, on a public grid from 1 to "
         "1,000,000. plain: unchanged. Years from 1900 to 2099, dates, and numbers with "
-        "signs such as : or - between them are always hidden. near treats each block "
-        "of a phone or card number with blanks as an amount.",
+        "signs such as : or - between them are always hidden. Do not use near for "
+        "texts with phone or card numbers: with blanks, each block is an amount.",
     )
     near: float = setting(
         0.5,
-        "For --numbers near: privacy loss, in nats, between two amounts that differ by "
-        "a factor of 1.26. Maximum: 0.6.",
+        "For --numbers near: how much an amount reveals. A larger number prints a "
+        "closer amount. Privacy loss in nats for each factor of 1.26, at most 0.6.",
         "--near NATS",
     )
     same: Same = setting(

@@ -110,3 +110,20 @@ def test_a_word_that_no_group_prints_is_foreign():
     rows = rows_of([(TEXT, TEXT.replace("Boston", "Zyxwolde"))])
     assert (rows.foreign, rows.foreign_rows, rows.looks_drawn) == (1, [1], False)
     assert "Zyx" not in repr(rows)
+
+
+def test_a_code_that_is_never_printed_is_foreign():
+    """Letters that became digits: the row is another tool's, or none's."""
+    text = "Hello, my order is A12345 there."
+    for shown, foreign in (("Hell0", 1), ("Hello", 0)):
+        rows = rows_of([(text, f"{shown}, my order is BX4711 there.")])
+        assert (rows.foreign, rows.looks_drawn) == (foreign, not foreign)
+
+
+@pytest.mark.parametrize("printed", ["XX4711", "nutanix"])
+def test_what_the_policy_prints_is_not_foreign(printed):
+    """A code that ends like a later lap, and a part of an address that is a name."""
+    lookup = PolicyLookup(load_policy("sensitive"))
+    rows = rows_of([("Order A12345 it is", f"Order {printed} it is")])
+    assert lookup.policy.describe(lookup.find_symbol("A12345"))[1] == "code"
+    assert rows.foreign == 0

@@ -160,7 +160,7 @@ def test_the_json_says_how_many_texts_are_left_out(run, folder):
 def test_another_setting_did_not_draw_a_release(run):
     run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "100")
     done = run("attack", "sample.csv", "out.csv", "--epsilon", "1", "--json")
-    assert "did not draw its words" in done.stderr
+    assert "made with another setting" in done.stderr
     found = json.loads(done.stdout)
     assert found["release_problem"] in done.stderr
     assert "as it is printed" in found["reader"]["adversary"]
@@ -326,7 +326,7 @@ def test_a_release_under_a_policy_is_read_back(of_policy, folder):
     assert found["release_problem"] is None
     assert found["sensitive_words"]["value"] > 0.9
     noisy = json.loads(of_policy("noisy.csv", "--json").stdout)
-    assert "did not draw its words" in noisy["release_problem"]
+    assert "made with another setting" in noisy["release_problem"]
     assert "sensitive_words" not in noisy
 
 
@@ -343,7 +343,7 @@ def test_what_no_policy_drew_is_no_release_under_one(folder, policy):
     limit = "--fail-above", "sensitive_words=0.9"
     done = CliRunner().invoke(cli, ["attack", ask[0], "other.csv", *ask[1:], *limit])
     assert done.exit_code == 4, done.output
-    assert "did not draw its words" in done.output
+    assert "made with another setting" in done.output
 
 
 def test_a_limit_on_the_law_alone_fails_for_words_that_it_did_not_draw(folder):
@@ -526,6 +526,36 @@ def test_files_of_other_lengths_are_refused(long_files):
         stream.write("one more\n")
     done = attack_long("--fail-above", "unchanged_rows=0", expect=3)
     assert "o.csv: it ends after 4,100 rows; r.csv has more" in done.stderr
+
+
+@pytest.mark.slow("seconds")
+def test_a_release_of_other_rows_is_refused(long_files):
+    """As without --epsilon: a gate must not pass a file that it did not compare."""
+    folder, originals, released = long_files
+    others = ["It rained all day and all night", "The sun was out"] * 2050
+    for rows in (released[1:] + released[:1], others):
+        write_texts(folder / "r.csv", rows)
+        for limit in ((), ("--fail-above", "unchanged_rows=0")):
+            done = attack_long(*limit, expect=3)
+            assert "of 4,100 rows have another number of words" in done.stderr
+            assert "give both files in the same order" in done.stderr
+    # Other texts of the same length: no limit is kept by what was not compared.
+    words = [re.sub(r"\w+", "rain", text) for text in originals]
+    write_texts(folder / "r.csv", words)
+    attack_long("--fail-above", "unchanged_rows=0", expect=4)
+
+
+@pytest.mark.slow("seconds")
+def test_many_rows_that_cannot_be_paired_fail_every_limit(long_files):
+    folder, _, released = long_files
+    longer = [f"{text} too" for text in released[-411:]]
+    write_texts(folder / "r.csv", released[:-411] + longer)
+    done = attack_long("--fail-above", "sensitive_words=1", expect=4)
+    assert "unpaired_rows is 411 (limit 410)" in done.stderr
+    own = "--fail-above", "unpaired_rows=411"
+    attack_long("--fail-above", "sensitive_words=1", *own)
+    write_texts(folder / "r.csv", released[:-410] + longer[1:])
+    attack_long("--fail-above", "sensitive_words=1")
 
 
 @pytest.mark.slow("seconds")

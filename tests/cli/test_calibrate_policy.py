@@ -90,6 +90,11 @@ def test_texts_that_tell_their_words_reach_no_setting_and_hear_what_would(
     assert "sensitive must be at most 0.15" in said
     assert "alone is kept by -m krr at epsilon" in said
     assert "--policy all" in said
+    assert "The other words give the hidden words away" in said
+    (tmp_path / "sample.txt").write_text("\n".join((texts * 2)[:12]) + "\n")
+    said = run("-t", "sensitive=0.15", expect=2).stderr
+    assert "Too few texts: 3 were measured" in said
+    assert "Use at least 100 texts" in said
 
 
 @pytest.mark.slow("searches")

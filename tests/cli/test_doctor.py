@@ -80,6 +80,13 @@ def test_a_missing_library_that_parts_need_says_what_does_not_work(monkeypatch, 
     assert list(found["does not work"]) == [name]
 
 
+def test_without_problems_one_line_says_so():
+    code, text = run()
+    assert code == 0
+    assert re.search(r"^problems +none$", text, re.M)
+    assert "broken" not in text
+
+
 def test_without_both_kinds_it_is_broken(monkeypatch):
     leave_out(monkeypatch, "numpy", "scipy")
     code, text = run()

@@ -86,7 +86,7 @@ def test_no_release_differs_by_the_option_that_counts(file, tmp_path):
     assert outputs[0] == outputs[1]
     assert written["context"]["computed"] == "of this release"
     assert written["context"]["exposed"] >= 3
-    assert "names them with a posterior above 0.5" in done.stderr
+    assert "is more than 50 % sure of them" in done.stderr
     quiet = invoke(*given, *report, "--force", "-q")
     assert "names them" not in quiet.stderr
     for word in SECRET:
@@ -106,6 +106,10 @@ def test_a_corpus_of_the_domain_recovers_more(file, tmp_path):
         )
     ]
     assert shares[1] > shares[0] + 0.1
+    hint = "To measure it: mondegreen attack."
+    given = "explain", file, "-c", "note", "-e", 12
+    assert hint in invoke(*given).stdout
+    assert hint not in invoke(*given, "--corpus", "other.csv").stdout
     both = ["--corpus", "other.csv", "--language", "english"]
     invoke("explain", file, "-c", "note", "-e", 12, *both, expect=2)
 
@@ -127,7 +131,7 @@ def test_what_cannot_be_certified_is_refused_before_any_work(file, tmp_path):
     invoke(*given, *law, "--unknown", "drop", expect=2)
     assert not (tmp_path / "o.csv").exists()
     done = invoke(*given, *law)
-    assert "names them with a posterior above 0.5" in done.stderr
+    assert "is more than 50 % sure of them" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.json", "a.jsonl", "a.tsv"])

@@ -51,7 +51,7 @@ def test_a_folder_becomes_a_folder_with_one_report(run, texts, tmp_path):
     assert names(out) == ["a.txt", "c.json", "d.parquet", "sub/b.csv"]
     assert all(CANARY.encode() not in each.read_bytes() for each in out.rglob("*.*"))
     assert (out / "a.txt").read_text().startswith("I met ")
-    assert "Left out: 1 hidden, 1 of another format." in said
+    assert "Skipped: 1 hidden, 1 of another format." in said
     assert "names of files and folders" in said
     assert "4 files, 5 rows" in said
     report = json.loads(Path("report.json").read_text())
@@ -154,7 +154,7 @@ def test_links_and_pipes_in_a_folder_are_left_out_aloud(run, texts, tmp_path):
     os.mkfifo(texts / "pipe.txt")
     said = run("in", "-o", "out").stderr
     assert names(tmp_path / "out") == ["a.txt", "c.json", "d.parquet", "sub/b.csv"]
-    assert "Left out: 2 hidden, 3 a link, 1 of another format, 1 no file" in said
+    assert "Skipped: 2 hidden, 3 a link, 1 of another format, 1 no file" in said
     run("in/link.txt", "in/a.txt", "-o", "named")
     assert names(tmp_path / "named") == ["a.txt", "link.txt"]
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from mondegreen.cli.main import cli
 TEXT = "The room was loud."
 
 
-def run(path, *more):
-    return run_command("privatize", path, "--epsilon", "12", "--quiet", *more)
+def run(path, *more, expect=0):
+    given = "privatize", path, "--epsilon", "12", "--quiet", *more
+    return run_command(*given, expect=expect)
 
 
 def write(columns):
@@ -33,7 +35,7 @@ def write(columns):
 )
 def test_a_column_is_told_by_its_name(folder, name):
     done = run(write({name: ["x"], "text": [TEXT]}))
-    assert f"ids: {name!r}. They pass unchanged" in done.stderr
+    assert f"pass unchanged: {name!r}. Remove them with --drop NAME." in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -43,15 +45,19 @@ def test_a_column_is_told_by_its_name(folder, name):
         ["Ann Zyxwold", "Bob C. Zyxwold", "none"],
         ["6f1c1a34-9f0e-4f0b-8a53-0d6a5f2f9d11"] * 3,
         ["AB-1234567", "AB-1234568", "AB-1234569"],
+        ["2024-05-01", "2024-05-02T10:30:00", ""],
+        ["1/5/2024", "12/5/24", "3/5/2024"],
+        ["Ann", "Bob", "Will", "Zoe", "Ann", "Max"],
     ],
 )
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".json"])
 def test_a_column_is_told_by_its_values_which_are_not_shown(folder, values, suffix):
-    path = write({"field": values, "stars": ["5"] * 3, "text": [TEXT] * 3})
+    stars, texts = ["5"] * len(values), [TEXT] * len(values)
+    path = write({"field": values, "stars": stars, "text": texts})
     more = []
     if suffix == ".parquet":
         path, more = "in.parquet", ["-o", "out.parquet"]
-        pq.write_table(pa.table({"field": values, "text": [TEXT] * 3}), path)
+        pq.write_table(pa.table({"field": values, "text": texts}), path)
     if suffix.startswith(".json"):
         rows = [{"field": value, "text": TEXT, "n": 10**5000} for value in values]
         ends = ("[ ", ",\n", " ]") if suffix == ".json" else ("", "\n", "\n")
@@ -61,8 +67,9 @@ def test_a_column_is_told_by_its_values_which_are_not_shown(folder, values, suff
         path = f"in{suffix}"
         Path(path).write_text(ends[0] + between + ends[2])
     told = run(path, *more).stderr
-    assert f"Warning: {path}: other columns" in told
-    assert "'field'. They pass unchanged" in told
+    assert f"Warning: {path}: columns that look like names" in told
+    assert "pass unchanged: 'field'. Remove them with --drop NAME." in told
+    assert "--column" not in told
     assert not any(value and value in told for value in values)
     assert "stars" not in told
 
@@ -70,13 +77,88 @@ def test_a_column_is_told_by_its_values_which_are_not_shown(folder, values, suff
 @pytest.mark.parametrize(
     "columns",
     [
-        {"stars": ["5", "4"], "date": ["2024-05-01", "2024-05-02"]},
-        {"topic": ["food", "a long comment about it"], "score": ["0.25", "1"]},
+        {"stars": ["5", "4"], "year": ["2024", "2025"]},
+        {"topic": ["food", "delivery", "x"], "score": ["0.25", "1", ""]},
+        {"status": ["Open", "Closed"] * 3, "of": ["it is a label"] * 6},
         {"identity": ["", ""], "width": ["120", "7"]},
     ],
 )
 def test_harmless_columns_are_not_named(folder, columns):
-    assert run(write({**columns, "text": [TEXT] * 2})).stderr == ""
+    rows = len(next(iter(columns.values())))
+    assert run(write({**columns, "text": [TEXT] * rows})).stderr == ""
+
+
+def test_a_forgotten_text_is_named(folder):
+    """It is not said to be a name, even if its column speaks of a person."""
+    columns = {"patient": ["He came from Mumbai", "She was there"], "n": ["1", "2"]}
+    told = run(write({**columns, "text": [TEXT] * 2})).stderr
+    assert told == (
+        "Warning: in.csv: columns that look like text pass unchanged: 'patient'. Add "
+        "--column NAME, or --drop NAME.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_named"),
+    [(["Will Hope", "Art Field"], True), (["Will was here", "He left"], False)],
+)
+def test_a_column_of_names_is_no_text(folder, cells, is_named):
+    """In a cell of its own, a name that is a word is the first word of a sentence."""
+    path = write({"agent": cells, "text": [TEXT] * 2})
+    told = run(path, "-c", "text", "-c", "agent").stderr
+    assert ("columns of --column look like names: 'agent'" in told) == is_named
+
+
+def test_dates_of_arrow_are_named(folder):
+    days = pa.array([0, 1], pa.timestamp("s"))
+    pq.write_table(pa.table({"day": days, "text": [TEXT] * 2}), "in.parquet")
+    told = run("in.parquet", "-c", "text", "-o", "out.parquet").stderr
+    assert "or dates pass unchanged: 'day'" in told
+
+
+def test_the_last_line_names_all_columns_that_pass(folder):
+    def last_line(path, *more):
+        done = run_command("privatize", path, "--epsilon", "12", "-o", "x", *more)
+        Path("x").unlink()
+        return done.stderr.splitlines()[-1]
+
+    path = write({"id": ["1"], "topic": ["a"], "text": [TEXT], "n": ["2"]})
+    more = "--column", "text", "--format", "csv"
+    assert last_line(path, *more) == "Unchanged columns: id, topic, n"
+    assert last_line(path, *more, "--drop", "id") == "Unchanged columns: topic, n"
+    Path("text.txt").write_text(TEXT)
+    assert "Unchanged" not in last_line("text.txt")
+    # A key that the first records lack is named, too.
+    rows = [{"text": TEXT, "a": {"b": 1}}] * 3000
+    rows += [{"text": TEXT, "a": {"c": [{"d": 1}]}}]
+    lines = "\n".join(map(json.dumps, rows))
+    Path("in.jsonl").write_text(lines)
+    more = "-c", "text", "--report", "report.json"
+    assert last_line("in.jsonl", *more) == "Unchanged columns: a.b, a.c.d"
+    stated = json.loads(Path("report.json").read_text())["input"]
+    assert (stated["unchanged"], stated["dropped"]) == (["a.b", "a.c.d"], [])
+    pq.write_table(pa.Table.from_pylist(rows[-1:]), "in.parquet")
+    more = "-c", "text", "--drop", "n", "--format", "parquet"
+    assert last_line("in.parquet", *more[:2]) == "Unchanged columns: a.c.d"
+    Path("in.json").write_text(json.dumps([{"text": TEXT, "x": [1], "y": None}]))
+    assert last_line("in.json") == "Unchanged columns: x, y"
+    many = {f"c{i}": ["1"] for i in range(25)}
+    listed = last_line(write({**many, "text": [TEXT]}), "-c", "text")
+    assert listed.endswith("c18, c19, and 5 more")
+
+
+def test_ids_that_repeat_are_counted(folder):
+    key = Path("key")
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    more = "--column", "text", "--key-file", "key", "--id", "topic", "--drop", "topic"
+    told = run(write({"topic": ["a", "b", "a"], "text": [TEXT] * 3}), *more).stderr
+    assert told == (
+        "Warning: in.csv: ids repeat: 'topic' has 2 different values in the first 3 "
+        "rows. Equal texts with one id get the same release. Use a column with one "
+        "value per record.\n"
+    )
+    assert run(write({"topic": ["a", "b"], "text": [TEXT] * 2}), *more).stderr == ""
 
 
 def test_columns_that_are_privatized_are_not_named_and_the_id_is(folder):
@@ -88,8 +170,10 @@ def test_columns_that_are_privatized_are_not_named_and_the_id_is(folder):
     told = run(path, *more).stderr
     assert "the column of --id, 'id', is released as it is" in told
     assert "leave it out with --drop id." in told
-    assert "other columns" not in told
-    assert run(path, *more, "--drop", "id").stderr == ""
+    assert "pass unchanged" not in told
+    told = run(path, *more, "--drop", "id").stderr
+    assert told.count("\n") == 1
+    assert "columns of --column look like names: 'name'" in told
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".json", ".parquet"])
@@ -103,7 +187,7 @@ def test_fields_within_fields_are_named_by_their_paths(folder, suffix):
         lines = json.dumps(record)
         Path(path).write_text(f"[{lines}]" if suffix == ".json" else lines + "\n")
     told = run(path, "-c", "text", *more).stderr
-    assert "ids: 'extra.agent', 'extra.mail.to'. They pass unchanged" in told
+    assert "pass unchanged: 'extra.agent', 'extra.mail.to'. Remove them" in told
     assert "Zyxwold" not in told
     dropped = ["--drop", "extra.agent", "--drop", "extra.mail"]
     if suffix == ".parquet":
@@ -122,7 +206,7 @@ def test_the_top_of_json_is_named_and_fields_that_are_privatized_are_not(folder)
     }
     Path("in.jsonl").write_text(json.dumps(record) + "\n")
     told = run("in.jsonl", "-c", "text", "-c", "user.note", "--drop", "phone").stderr
-    assert "ids: 'id', 'email'. They pass unchanged" in told
+    assert "pass unchanged: 'id', 'email'. Remove them" in told
     Path("empty.jsonl").write_text("")
     assert run("empty.jsonl", "-c", "text").stderr == ""
 
@@ -143,7 +227,7 @@ def test_the_warning_comes_before_a_row_is_written(folder, monkeypatch):
     path = write({"name": ["Ann"], "text": [TEXT]})
     done = CliRunner().invoke(cli, ["privatize", path, "-e", "12", "-o", "out.csv"])
     assert written
-    assert "'name'. They pass unchanged" in done.stderr
+    assert "pass unchanged: 'name'. Remove them" in done.stderr
     assert not Path("out.csv").exists()
 
 
@@ -151,3 +235,19 @@ def test_no_row_is_lost_behind_the_first_look(folder):
     columns = {"name": ["x"] * 5000, "text": [TEXT] * 5000}
     assert run(write(columns)).stdout.count("\n") == 5001
     assert run(write({"name": [], "text": []})).stdout.strip() == "name,text"
+
+
+def test_a_workbook_says_what_it_shows(folder):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "Notes"
+    for row in (["day", "text"], ["2024-05-01", TEXT]):
+        book.active.append(row)
+    book.save("in.xlsx")
+    more = "-c", "text", "-o", "out.xlsx", "--report", "r.json"
+    told = run_command("privatize", "in.xlsx", "--epsilon", "12", *more).stderr
+    assert told.splitlines()[-1] == "Unchanged columns: day"
+    assert re.search(r"^Disclosed: .*name of the sheet", told, re.M)
+    assert "records_without_a_column" not in json.loads(Path("r.json").read_text())
+    told = run("in.xlsx", "-c", "note", "-o", "new.xlsx", expect=3).stderr
+    assert "column 'note' not found" in told

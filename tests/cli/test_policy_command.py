@@ -92,6 +92,10 @@ def test_show_says_of_tokens_as_spelled_what_they_are():
     assert unknown["class"] == "rest"
 
 
+def test_one_digit_is_singular():
+    assert "format '1 digit'; hides among all 10" in run("policy", "show", "7").stdout
+
+
 def test_show_says_what_a_name_is_behind_a_full_stop_and_behind_a_sign():
     (hope,), (will,), (small,) = (show(word) for word in ("Hope", "Will", "hope"))
     assert hope["at_start"]["class"] == "ordinary"

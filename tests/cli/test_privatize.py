@@ -736,7 +736,8 @@ def test_the_report_holds_the_guarantee_and_no_function_of_private_words(run):
     head = {"format", "mondegreen", "noise_is_secret", "protection", "guarantee"}
     run_of = {"passes", "preview", "loss", "input", "counts"}
     assert set(report) == head | run_of
-    assert report["input"] == {"format": "txt", "columns": ["text"]}
+    lists = {"columns": ["text"], "unchanged": [], "dropped": []}
+    assert report["input"] == {"format": "txt", **lists}
     guarantee = mg.Guarantee.from_dict(report["guarantee"])
     assert not guarantee.is_void
     assert guarantee.epsilon == 2

@@ -286,7 +286,7 @@ def test_another_delimiter_is_found_by_the_header_and_said(run, mark):
     given = f'id{mark}text{mark}n\r\n1{mark}"bad{mark} ""dag"""{mark}x,y\r\n'
     Path("in.csv").write_bytes(given.encode())
     done = run("in.csv", "-q")
-    assert "the delimiter is taken to be" in done.stderr
+    assert "using the delimiter" in done.stderr
     head, row, end = done.stdout_bytes.decode().split("\r\n")
     assert (head, end) == (f"id{mark}text{mark}n", "")
     assert row.startswith(f'1{mark}"')

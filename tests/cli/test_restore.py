@@ -98,11 +98,19 @@ def test_a_text_that_was_edited_is_restored_by_word(files):
     edited = f"Summary: {name.upper()} and {name}'s wife saw {name}ish things."
     write([edited, *released[1:]], "safe.csv")
     said = back()
-    assert "1 text edited since, restored by word" in said
+    assert "1 text edited since, and restored word by word" in said
     restored = texts_in("back.csv")[0]
     expected = f"Summary: OKONKWO and Okonkwo's wife saw {name}ish things."
     assert restored == expected
     assert texts_in("back.csv")[1:] == TEXTS[1:]
+
+
+def test_rows_in_another_order_are_a_warning(files):
+    release(epsilon="30")
+    released = texts_in("safe.csv")
+    assert "Warning" not in back()
+    write([released[0], *released[2:], released[1]], "safe.csv")
+    assert "Warning: most texts could not be matched." in back()
 
 
 def test_a_surrogate_of_one_record_is_nothing_in_another(files):

@@ -155,7 +155,7 @@ def test_an_adapter_says_what_to_install(installed):
         check=False,
     )
     assert done.stdout == "1\n"
-    assert "pip install 'mondegreen[frames]'" in done.stderr
+    assert "pip install '.[frames]'" in done.stderr
 
 
 def test_the_experiments_are_a_wheel_of_their_own(installed, tmp_path):

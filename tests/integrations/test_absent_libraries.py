@@ -25,5 +25,5 @@ def test_an_adapter_without_its_library_names_the_extra(adapter, library, extra)
         "except OptionalDependencyError as error:\n    sys.exit(str(error))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert f"pip install 'mondegreen[{extra}]'" in run.stderr
-    assert f"(in a copy of the source: '.[{extra}]')" in run.stderr
+    assert f"pip install '.[{extra}]'" in run.stderr
+    assert "in the folder with pyproject.toml" in run.stderr

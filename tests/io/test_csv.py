@@ -121,7 +121,7 @@ def test_ids_are_a_column(tmp_path):
 @pytest.mark.parametrize(
     ("data", "row", "problem"),
     [
-        (b"text,b\nxylophone,1\nxylophone\n", 2, "1 values where the header has 2"),
+        (b"text,b\nxylophone,1\nxylophone\n", 2, "1 value where the header has 2"),
         (b"text,b\nxylophone,1,2\n", 1, "3 values where the header has 2"),
         (b'text,b\na,1\nb,2\n"xylophone,3\n', 3, "never closed"),
         (b'text,b\n"xylophone"xylophone,3\n', 1, "text follows a closing quote"),

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mondegreen.errors import DataError, InvalidParameterError
+from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
 from mondegreen.io.open import open_sink, open_source
 
 FORMATS = ["txt", "csv", "jsonl", "parquet"]
@@ -76,7 +76,7 @@ def test_the_input_is_replaced_only_where_that_is_said(given, copy, monkeypatch)
             with pytest.raises(InvalidParameterError, match="--in-place"):
                 copy(given, name, force=force)
     assert given.read_bytes() == old
-    with pytest.raises(InvalidParameterError, match="its other links"):
+    with pytest.raises(ConfigurationError, match="several hard links"):
         copy(given, given, in_place=True)
     hard.unlink()
     copy(given, given, in_place=True)

@@ -15,7 +15,12 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.formula import ArrayFormula
 from tests.io.conftest import CANARY, copy_file, shout
 
-from mondegreen.errors import DataError, InvalidParameterError, SourceError
+from mondegreen.errors import (
+    DataError,
+    InvalidParameterError,
+    MissingColumnError,
+    SourceError,
+)
 from mondegreen.io import xlsx
 from mondegreen.io.open import open_sink, open_source
 
@@ -155,13 +160,17 @@ def test_equal_releases_are_equal_files_with_no_time_in_them(workbook, tmp_path)
 def test_a_sheet_is_named_or_the_first(workbook, tmp_path):
     with open_source(workbook, columns=["note"]) as source:
         assert "'Notes' alone" in source.notes[0]
-        assert "1 more, which --sheet can name" in source.notes[0]
+        assert "It has 1 more sheet: see --sheet." in source.notes[0]
+        assert CANARY not in source.notes[0]
+        assert source.disclosed == ("name of the sheet: it is that of the original",)
         assert [batch.num_rows for batch in source.batches()] == [3]
     with open_source(workbook, columns=["note"], sheet=f"{CANARY}s") as source:
         (batch,) = source.batches()
         assert batch.column("note").to_pylist() == [f"{CANARY} elsewhere"]
-    with pytest.raises(InvalidParameterError, match="one of 'Notes'"):
+    with pytest.raises(SourceError, match=r"no sheet 'none'.*sheets: 'Notes'"):
         open_source(workbook, columns=["note"], sheet="none")
+    with pytest.raises(MissingColumnError, match="of sheet 'Notes'; --sheet names"):
+        open_source(workbook, columns=["text"])
     (tmp_path / "a.csv").write_text("text\na\n")
     with pytest.raises(InvalidParameterError, match="absent for csv"):
         open_source(tmp_path / "a.csv", sheet="Notes")

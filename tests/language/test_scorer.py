@@ -34,7 +34,7 @@ def test_what_is_not_installed_is_named_with_how_to_install_it(monkeypatch, miss
     monkeypatch.setattr(module.importlib, "import_module", absent)
     with pytest.raises(OptionalDependencyError, match=missing) as caught:
         TransformersScorer("anywhere")
-    assert "pip install 'mondegreen[transformers]'" in str(caught.value)
+    assert "pip install '.[transformers]'" in str(caught.value)
 
 
 def tiny(folder, masked=False):

@@ -13,7 +13,7 @@ from mondegreen.errors import SourceError
 from mondegreen.policy import lexicon as lexicon_module
 from mondegreen.policy.lexicon import load_lexicon, parse_lexicon
 from mondegreen.policy.lookup import PolicyLookup
-from mondegreen.policy.policy import HIDE_AMONG, Policy, load_policy
+from mondegreen.policy.policy import HIDE_AMONG, Policy, find_policy, load_policy
 from mondegreen.privatizer.build import build_privatizer
 from mondegreen.settings import Settings
 from mondegreen.text.never_printed import never_printed
@@ -243,22 +243,75 @@ def test_times_come_out_as_times_of_their_kind(policy):
     ):
         symbol = symbol_of(policy, text, word)
         assert policy.describe(symbol)[:2] == ("time", form), word
-    promise = read_promise()
+    promised = read_promise().small_formats
     counts = {
-        "A weekday hides among": "weekday",
-        "a month among": "month",
-        "a season among": "season",
-        "the short form Mon among": "short weekday",
-        "Jan among": "short month",
+        "weekday": "weekday",
+        "month": "month",
+        "season": "season",
+        "Mon": "short weekday",
+        "Jan": "short month",
     }
-    for words, form in counts.items():
-        assert f"{words} {len(sizes[form])}" in promise, form
+    for name, form in counts.items():
+        assert promised[name] == len(sizes[form]), form
 
 
-def read_promise():
-    """The guarantee of the default, for people."""
-    settings = Settings(policy="sensitive", epsilon=12.0)
-    return build_privatizer(settings).guarantee.summary()
+def read_promise(**options):
+    """The guarantee of a policy, by default of the default."""
+    settings = Settings(**{"policy": "sensitive", "epsilon": 12.0, **options})
+    return build_privatizer(settings).guarantee
+
+
+EXAMPLES = {
+    "one digit": "7",
+    "two to nine": "nine",
+    "Roman number": "iii",
+    "weekday": "Friday",
+    "month": "June",
+    "season": "winter",
+    "Mon": "Tue",
+    "Jan": "Feb",
+}
+"""A word of each small format that a guarantee may name."""
+
+CLASSES = load_lexicon().classes
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"policy": "sensitive"},
+        {"policy": "names"},
+        {"policy": "names", "hidden": ("number_word",)},
+        *({"numbers": numbers} for numbers in ("near", "plain")),
+        *({"policy": "names", "numbers": numbers} for numbers in ("near", "plain")),
+        {"opened": ("number_word", "time")},
+        *({"opened": (name,)} for name in CLASSES),
+        *({"policy": "names", "opened": (name,)} for name in CLASSES),
+        *({"policy": "names", "hidden": (name,)} for name in CLASSES),
+        {"ordinary": ("two", "three")},
+        {"sensitive": ("the", "only")},
+    ],
+    ids=str,
+)
+def test_the_guarantee_names_a_small_format_if_the_policy_hides_it(options):
+    """No reviewer copies a sentence about words that are shown."""
+    promise = read_promise(**options)
+    policy = find_policy(Settings(**{"policy": "sensitive", "epsilon": 12.0} | options))
+    lookup, said = PolicyLookup(policy), promise.summary()
+    assert ("A number hides" in said) == (options.get("numbers", "hide") == "hide")
+    for name, word in EXAMPLES.items():
+        batch = lookup.cut([f"so {word} it is"])
+        symbols = dict(zip(batch.words(), lookup.codes(batch).tolist(), strict=True))
+        kind, form, size = "ordinary", "", 1  # what is no word of the batch passes
+        if word in symbols:
+            kind, form, size = policy.describe(symbols[word])
+        is_small = kind != "ordinary" and size < promise.hides_among
+        if name == "one digit":  # but not a cell of amounts, which is disclosed
+            is_small = form == "1 digits"
+        assert (name in promise.small_formats) == is_small, (name, kind, size)
+        assert (f"{name} {size}" in said) == is_small
+        if is_small:
+            assert promise.small_formats[name] == size
 
 
 def test_a_part_of_a_class_that_is_too_small_joins_the_class():

@@ -243,10 +243,17 @@ def test_absent_files_and_unknown_names_are_refused(tmp_path):
         Settings(policy="sensible")
 
 
+NAMES = ["first_name", "surname", "place", "time", "organization", "other_name"]
+"""The classes of words that the policy of this name hides."""
+
+
 def test_opening_every_class_is_refused(tmp_path):
     path = write(tmp_path, body())
-    with pytest.raises(ConfigurationError, match="this policy hides no class"):
+    with pytest.raises(ConfigurationError, match="no class of words is hidden"):
         doors.made({**LAW, "policy": str(path), "opened": ["project"]})
+    with pytest.raises(ConfigurationError, match="leave out one --open"):
+        doors.made({**LAW, "policy": "names", "opened": NAMES})
+    doors.made({**LAW, "policy": "names", "opened": NAMES[1:]})
 
 
 @pytest.mark.parametrize(

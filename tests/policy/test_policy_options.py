@@ -119,7 +119,7 @@ def test_spark_takes_a_spec_with_same_key_and_refuses_it_without_a_key():
 def test_the_guarantees_say_what_each_option_discloses():
     told = {name: doors.made(each).guarantee for name, each in OPTIONS.items()}
     default = doors.made(LAW).guarantee
-    assert "one digit among 10" in default.summary()
+    assert "one digit 10" in default.summary()
     assert not [line for line in default.disclosed if line.startswith("amounts")]
     assert any("ciphers" in line for line in told["key"].disclosed)
     assert any(line.startswith("amounts: ") for line in told["plain"].disclosed)

@@ -193,7 +193,7 @@ def test_without_its_libraries_it_says_how_to_install_them():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2, done.stderr
-    assert "pip install 'mondegreen[serve]'" in done.stderr
+    assert "pip install '.[serve]'" in done.stderr
 
 
 def test_the_promise_of_the_guardrail_is_printed_too(run):

@@ -375,8 +375,8 @@ def advise(
     lines += [
         "A group of more words helps a little, where the group is small: --hide-among "
         f"{_LARGER * policy.hide_among}.",
-        "Change the setting for all texts. To hide single places better because of "
-        "what was written there discloses it.",
+        "Change the setting for all texts. If you hide only these places better, the "
+        "change shows where they are.",
     ]
     return lines
 

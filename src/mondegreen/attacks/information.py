@@ -26,7 +26,7 @@ def mutual_information(own: Outputs, public: Outputs, words: int) -> Attack:
     nats = _nats(own)
     return Attack(
         "mutual_information",
-        "the mean over words and outputs of how far an output moves the odds",
+        "how much a printed word reveals of its original, on average",
         nats,
         nats,
         nats,

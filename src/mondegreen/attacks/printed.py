@@ -17,7 +17,7 @@ from mondegreen.attacks.unchanged import LISTED, Marks, UnchangedRows, is_chance
 from mondegreen.mechanisms.base import State
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import strip_lap
-from mondegreen.policy.shapes import is_pseudo_word
+from mondegreen.policy.shapes import PLACES, is_printed_code, is_pseudo_word
 from mondegreen.settings import Same
 from mondegreen.text.lookup import Lookup, Memo
 from mondegreen.text.print_forms import as_released
@@ -161,14 +161,14 @@ class AbstractPrintedRows(ABC):
         ----------
         is_drawn : bool
             Whether the words may be those that were drawn. If not, nobody knows what
-            chance explains, and the value is None.
+            chance explains: without rows that stay, the value is None.
 
         Returns
         -------
         Attack
         """
         found = self.unchanged.make_attack()
-        if is_drawn or found.value is None:
+        if is_drawn or found.value is None or found.value > 0:
             return found
         why = "; not known: this setting did not draw the words"
         return replace(
@@ -207,12 +207,12 @@ class PolicyRows(AbstractPrintedRows):
     r"""Rows of a release under a policy.
 
     :attr:`looks_drawn` is False if a hidden place has a word that its group never
-    prints, or if more words stay than chance explains. A word :math:`w` of a group with
-    :math:`n_w` outputs stays with probability :math:`1/n_w` if it is one of them. Each
-    distinct original counts once, at its first place, since a wider scope prints it
-    alike everywhere. The number of those that stay is compared with a Poisson law of
-    mean :math:`\sum_w 1/n_w`, whose tail is above that of the exact law (Hoeffding
-    1956).
+    prints, or a code that is not printed, or if more words stay than chance explains.
+    A word :math:`w` of a group with :math:`n_w` outputs stays with probability
+    :math:`1/n_w` if it is one of them. Each distinct original counts once, at its first
+    place, since a wider scope prints it alike everywhere. The number of those that stay
+    is compared with a Poisson law of mean :math:`\sum_w 1/n_w`, whose tail is above
+    that of the exact law (Hoeffding 1956).
 
     All :math:`k` distinct words of a group stay in one row with a chance of at most
     :math:`\prod_{j<k} 1/(n - j)`, in every scope.
@@ -231,6 +231,7 @@ class PolicyRows(AbstractPrintedRows):
         self._lookup, self._policy = lookup, policy
         self._groups = len(policy.ordinary)
         self._shapes = policy.shape_symbol(0)
+        self._code = policy.shape_symbol(PLACES["code"])
         self._numbers: dict[str, int] = {}
         outputs = [
             (canonical(word), symbol)
@@ -258,15 +259,19 @@ class PolicyRows(AbstractPrintedRows):
         return self._number(canonical(word))
 
     def _number_printed(self, word: str) -> int:
-        """Number a printed word; the last bit says that no group prints it."""
+        """Number a printed word; the last bit says that the policy never prints it."""
         folded = strip_lap(canonical(word))
+        number = self._number(folded)
+        if is_pseudo_word(folded):  # some are words of a list, too: nutanix
+            return number << 1
         symbol = self._policy.symbols.get(folded)
         if symbol is None:
-            known = is_pseudo_word(folded) is not None
-            symbol = self._shapes if known else self._lookup.find_symbol(word)
+            symbol = self._lookup.find_symbol(word)
         is_group = self._groups <= symbol < self._shapes
-        number = self._number(folded)
-        return number << 1 | (is_group and self._printer[number] != symbol)
+        is_foreign = is_group and self._printer[number] != symbol
+        # "Hell0" has the format of a code, which is printed as BB0000.
+        is_foreign |= symbol == self._code and not is_printed_code(folded)
+        return number << 1 | is_foreign
 
     def _read(self, texts: Sequence[str], releases: Sequence[str]) -> _Both:
         mine, theirs = self._lookup.cut(texts), self._lookup.cut(releases)

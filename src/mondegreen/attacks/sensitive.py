@@ -330,7 +330,7 @@ def guess_hidden_words(
         (reader.guess(released, ends, links) == truth) & known,
         (reader.guess_alone(released) == truth) & known,
         known,
-        "sees ordinary words, knows policy and law",
+        "sees the ordinary words, knows the policy and its probabilities",
         reader.corpus_words,
         neighbors,
     )
@@ -428,8 +428,7 @@ def sensitive_words(
     whole = by[0]
     return Attack(
         "sensitive_words",
-        f"{guesses.knows}, has an in-domain corpus of {guesses.corpus_words:,} words "
-        "(trigrams, forward-backward)",
+        f"{guesses.knows}, and {guesses.corpus_words:,} words of similar texts",
         whole["value"],
         whole["low"],
         whole["high"],

@@ -95,9 +95,8 @@ def attack(
     ),
     corpus: tuple[File, ...] = option(
         "PUBLIC texts from the domain of SAMPLE that the attacker knows, in the same "
-        "columns. Repeatable.  [default: every other text of SAMPLE, which is then "
-        "not attacked; none with --policy all, and then sensitive words are not "
-        "reported]"
+        "columns. Repeatable.  [default: half of SAMPLE, which is then not attacked; "
+        "none with --policy all]"
     ),
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option(
@@ -131,9 +130,9 @@ def attack(
         "--sarif FILE",
     ),
     fail_above: tuple[str, ...] = option(
-        "Exit with code 4 if the interval of an attack reaches above VALUE, such as "
-        "survivors=0.01 for 1 %, or if it has no result. Rows are counted: "
-        "unchanged_rows=0. "
+        "Exit with code 4 if the upper end of an interval is above VALUE, such as "
+        "survivors=0.01 for 1 %, or if the attack has no result. For rows, VALUE is a "
+        "number of rows: unchanged_rows=0. "
         "NAME without --epsilon: survivors, unchanged_rows, displaced_rows, reader, "
         "surrogates, linkage, attribute, identity. With --epsilon: sensitive_words, "
         "single_word, reader, worst_word, mutual_information, linkage, and with a "
@@ -163,8 +162,8 @@ def attack(
 
     With --epsilon, the attacks use the exact law of this package. If you give no
     RELEASE, the command draws one. The attacker sees the ordinary words, knows other
-    texts of the domain, and guesses the sensitive words. One fixed list says which
-    words count as sensitive, for all policies.
+    texts of the domain, and guesses the sensitive words. The same fixed list of
+    sensitive words is used for all policies.
 
     With --policy all, or a mechanism on a space: single-word guessing, sentence
     decoding and linkage. Give a RELEASE that was printed with --read none.
@@ -284,7 +283,11 @@ def _finish(
     force: bool,
 ) -> None:
     """Print what was found, write the page, and check it against the limits."""
-    from mondegreen.cli.attack_rows import attack_other_columns, find_rows
+    from mondegreen.cli.attack_rows import (
+        attack_other_columns,
+        find_rows,
+        limit_unpaired,
+    )
 
     if files.release is not None and (others := attack_other_columns(files)):
         made = replace(made, found={**made.found, others.name: others})
@@ -293,6 +296,8 @@ def _finish(
     if limits and made.about.get("release_problem"):
         # Attacks on the law alone have a result, which says nothing of these rows.
         limits = {"unchanged_rows": 0.0, **limits}
+    if limits:
+        limits = {**limit_unpaired(made.found), **limits}
     if as_json:
         shown = {key: each.to_dict() for key, each in made.found.items()}
         echo_json({**made.about, "note": _OWN, **shown})
@@ -557,6 +562,7 @@ def _attack_policy(
     from mondegreen.attacks.sensitive import InDomainReader
     from mondegreen.cli.attack_rows import (
         attack_rows,
+        check_pairing,
         describe_reading,
         read_all_rows,
     )
@@ -590,6 +596,7 @@ def _attack_policy(
         printed = reader.lookup.cut(_choose(releases, pairs))
         rows = PolicyRows(reader.lookup, same)
         read_all_rows(files, rows, show)
+        check_pairing(files, rows)
         pairs, trouble = _check(pairs, state, rows)
         if pairs.released is not None and same != "place":
             links = link_printed(reader.lookup, printed, pairs.released, same)
@@ -603,7 +610,7 @@ def _attack_policy(
         is_public=bool(corpus),
         tell=show,
     )
-    found |= attack_rows(rows)
+    found |= attack_rows(rows, is_drawn=trouble is None)
     about = _about(pairs, trouble) | describe_reading(rows)
     if has_places:
         show("exposed places")
@@ -780,7 +787,7 @@ def _check(
     elif (rows is not None and not rows.looks_drawn) or (
         has_closed_law(state) and not looks_drawn(state, pairs)
     ):
-        problem = "this setting did not draw its words: another did, or it was read"
+        problem = "it was made with another setting, or with --read"
         if rows is not None and rows.foreign:
             problem += f". {say_foreign(rows)}"
         pairs = pairs.as_printed()
@@ -915,8 +922,8 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
             figure(hidden[k]["value"], "percent") for k in ("top_1", "top_10")
         )
         yield (
-            f"\n{hidden['n']:,} hidden words: first guess {first} %, among ten guesses "
-            f"{ten} %, median rank {_say_rank(hidden['median_rank'])}"
+            f"\n{hidden['n']:,} hidden words: first guess right {first} %, right among "
+            f"ten guesses {ten} %, median rank {_say_rank(hidden['median_rank'])}"
         )
     for name, what in (("survivors", "left"), ("reader", "guessed")):
         if worst := found[name].details["riskiest_rows"]:
@@ -939,8 +946,7 @@ def _of_classes(attack: Attack) -> Iterator[str]:
         )
     known = details["known_only"]
     yield (
-        "recovered of those that are also in the corpus of the attacker "
-        f"({known['n']:,}): "
+        f"counting only words that the attacker has seen before ({known['n']:,}): "
         f"{figure(known['value'], 'percent')} %"
     )
     for way in details["by"]:

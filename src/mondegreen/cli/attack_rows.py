@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from mondegreen.cli.score import row_pairs
+from mondegreen.errors import SourceError
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
     from mondegreen.report.sarif import Finding
 
 _ROWS: Final = 1024
+
+_MOST: Final = 0.5
+"""If more rows cannot be paired, the release belongs to other texts."""
+
+_MANY: Final = 0.1
+"""If more rows cannot be paired, each limit fails, unless a limit allows them."""
 
 
 def read_all_rows(
@@ -38,6 +46,23 @@ def read_all_rows(
             tell(f"all rows: {chunk[-1][0]:,}")
             numbers, texts, releases = zip(*chunk, strict=True)
             rows.add(numbers, texts, releases)
+
+
+def check_pairing(files: Files, rows: AbstractPrintedRows) -> None:
+    """Refuse a release most of whose rows belong to other originals."""
+    if rows.unpaired > _MOST * rows.rows:
+        problem = (
+            f"{rows.unpaired:,} of {amount(rows.rows, 'row')} have another number of "
+            "words than their original"
+        )
+        hint = "give both files in the same order, row by row"
+        raise SourceError(str(files.release), problem, hint=hint)
+
+
+def limit_unpaired(found: Mapping[str, Attack]) -> dict[str, float]:
+    """Limit the rows that no attack on words sees, where they are counted."""
+    unpaired = found.get("unpaired_rows")
+    return {} if unpaired is None else {unpaired.name: math.ceil(_MANY * unpaired.n)}
 
 
 def attack_rows(

@@ -260,14 +260,27 @@ def doctor(as_json: bool = options.JSON) -> None:
         "cache": str(home()),
         "network": "only for: space fetch, serve, proxy; "
         "reproduce with --fetch or --peers",
-        "broken": problems if as_json else ", ".join(problems) or "nothing",
-        "does not work": parts if as_json else "; ".join(parts.values()) or "nothing",
+        **_list_problems(problems, parts, as_json=as_json),
     }
     echo_facts(findings, as_json=as_json)
     if not as_json:
         rest = f"{_REST} {' '.join(parts)}" if parts else _NEXT
         click.echo(f"\n{_REPAIR if problems else rest}")
     click.get_current_context().exit(1 if problems else 0)
+
+
+def _list_problems(
+    problems: list[str], parts: dict[str, str], *, as_json: bool
+) -> dict[str, object]:
+    """Say what is broken, and what does not work without a library."""
+    if as_json:
+        return {"broken": problems, "does not work": parts}
+    found: dict[str, object] = {}
+    if problems:
+        found["broken"] = ", ".join(problems)
+    if parts:
+        found["does not work"] = "; ".join(parts.values())
+    return found or {"problems": "none"}
 
 
 def _version(name: str, absent: str = _MISSING) -> str:

@@ -71,8 +71,8 @@ def calibrate(
         "-t --target KEY=VALUE",
     ),
     over: Literal["worst", "P99", "P95", "P90", "P75", "P50", "mean"] = option(
-        "Words that must keep n_w and s_w: all words (worst), this percentage of the "
-        "vocabulary, or the mean.",
+        "For which share of the words n_w and s_w must hold: all words (worst), this "
+        "percentage of the vocabulary, or the mean.",
         default="P95",
     ),
     prior: Literal["sample", "uniform"] = option(
@@ -82,7 +82,8 @@ def calibrate(
         "small one do not generalize."
     ),
     match: Match | None = option(
-        "Instead of a target: be as private as --to, by this measure."
+        "Instead of a target: find the epsilon that is as private as the setting of "
+        "--to, by this measure."
     ),
     to: options.MechanismName | None = option(
         "Reference setting for --match, such as laplace:12.",
@@ -129,12 +130,11 @@ def calibrate(
     the rest. The command finds the mechanism, the epsilon and the size of groups that
     keep the targets. This takes up to a minute. With --mechanism, it tunes mechanisms
     on a space: the attacker knows the word frequencies of SAMPLE. For each mechanism it
-    finds the largest epsilon that keeps the targets. With a target of use (ordinary,
-    utility_loss) it finds the smallest. The printed figures are measured at that
-    epsilon, and estimates keep the target at the worse end of their interval. Without a
-    target, it shows several epsilons. You can interrupt long work: the same command
-    continues where it stopped. With -m tree and -o, it finds the probability of each
-    level of the tree at one --epsilon.
+    finds the largest epsilon that keeps the targets. With a target for readability
+    (ordinary, utility_loss), it finds the smallest. Even the worse end of the interval
+    meets the targets. Without a target, it shows several epsilons. You can interrupt
+    long work: the same command continues where it stopped. With -m tree and -o, it
+    finds the probability of each level of the tree at one --epsilon.
 
     \b
     mondegreen calibrate tickets.csv --column text -t sensitive=0.15 -t ordinary=0.95

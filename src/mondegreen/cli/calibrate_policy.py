@@ -34,11 +34,14 @@ _HEADER: Final = (
     "by the group alone",
     "ordinary words kept",
 )
+_FEWEST: Final = 25
+"""Fewer measured texts make an interval so wide that no target is kept."""
+
 _NOTE: Final = """\
 recovered: share of the sensitive words that an attacker guesses who sees the ordinary \
-words, knows policy and law, and has the rest of SAMPLE; 95 % interval. Which words \
-count is one fixed list.
-kept: expected share of the ordinary words of that list that are printed unchanged."""
+words, knows the policy and its probabilities, and has the rest of SAMPLE; 95 % \
+interval. Which words count is one fixed list.
+kept: share of the ordinary words that stay."""
 
 
 def calibrate_policy(
@@ -152,6 +155,11 @@ def _lines(
         elif not row.is_binding and all(t.key == "sensitive" for t in plan.targets):
             yield f"{name}: the target holds at every epsilon tried."
     if command is not None:
+        if any(target.key == "ordinary" for target in plan.targets):
+            yield (
+                "\nThis is the smallest epsilon that keeps the targets. A larger one, "
+                "such as 12, keeps more ordinary words, and bounds less between groups."
+            )
         yield f"\ntake:\n  {command}"
 
 
@@ -183,13 +191,18 @@ def _why_not(
     """Say what was tried, and what would reach the target of sensitive words."""
     wanted = " and ".join(map(str, plan.targets))
     lines = [f"no setting of policy {plan.settings.policy} keeps: {wanted}."]
+    if (count := len(plan.sample.check)) < _FEWEST:
+        lines.append(
+            f"Too few texts: {count} were measured, one of four in SAMPLE. Use at "
+            f"least {4 * _FEWEST} texts."
+        )
+        return "\n".join(lines)
     for row in rows:
         lines.append(
             f"{row.mechanism}, groups of {_size(row.hide_among)}: {row.problem}."
         )
     lines.append(
-        "The ordinary words tell the hidden words between them. Larger groups change "
-        "little."
+        "The other words give the hidden words away. Larger groups do not help."
     )
     for row in others:
         if row.chosen is not None:

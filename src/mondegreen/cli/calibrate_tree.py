@@ -43,7 +43,7 @@ _HALF: Final = 20_000  # words that a reader is tried on
 
 
 TREE_POWER: Final = option(
-    "For -m tree with -o: weight of a word of similar meaning, as the power of its "
+    "For -m tree with -o: how strongly similar words are preferred, as a power of the "
     "cosine. Below 1, fewer words stay and more move to a similar word.",
     default=1.0,
     type=click.FloatRange(0, 10, min_open=True),

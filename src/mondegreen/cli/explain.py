@@ -261,8 +261,8 @@ def _explain_with_policy(
         places, chance = printed["repeated"].values()
         often = figure(chance, "percent", digits=4)
         click.echo(
-            f"\nin a text that has the word {places} times (--same {same}): printed "
-            f"unchanged at least once with {often} %"
+            f"\nin a text that has the word {places} times (--same {same}): the word "
+            f"shows at least once in {often} % of releases"
         )
     text = f"a text of {amount(words, 'word')}: at most {figure(document['any'])} nats"
     click.echo(f"\nloss of {text}. {document['note']}")
@@ -312,11 +312,11 @@ def _policy_limit(odds: PolicyOdds) -> str:
     if odds.realised is not None and odds.realised == 0.0:
         return "not changed by any output (0 nats)"
     if odds.realised is not None:
-        return _limit(odds.realised, "exactly", "")
-    shown = "certainty where an ordinary word is printed"
+        return _limit(odds.realised)
+    shown = "if an ordinary word is printed: certain"
     if not odds.hidden:
-        return f"{shown}; not changed where a sensitive word is printed"
-    return f"{shown}; else {_limit(odds.hidden, 'exactly', '')}"
+        return f"{shown}. If a sensitive word is printed: not changed"
+    return f"{shown}. Otherwise {_limit(odds.hidden)}"
 
 
 def _readings(
@@ -397,19 +397,19 @@ def _odds(odds: Odds, word: str) -> Iterator[str]:
         "seeing the output turns even odds into"
     )
     none = "anything: nothing is promised"
-    yield f"        {_limit(odds.promised, 'by the promise', none)}"
+    yield f"        limit of the proof: {_limit(odds.promised, none)}"
     if odds.realised is not None:
-        sure = "certainty, for some outputs, exactly"
-        yield f"        {_limit(odds.realised, 'exactly', sure)}"
+        sure = "certainty, for some outputs"
+        yield f"        true value: {_limit(odds.realised, sure)}"
         if odds.promised is not None and odds.realised > odds.promised + _ROUNDING:
             yield "        BROKEN: the law exceeds its promise; run mondegreen audit"
 
 
-def _limit(loss: float | None, known: str, without: str) -> str:
-    """By how much an output can change odds, and how that is known."""
+def _limit(loss: float | None, without: str = "") -> str:
+    """By how much an output can change odds."""
     if loss is None or not math.isfinite(loss):
         return without
-    return f"at most {factor(loss)} to 1 ({nats(loss)}), {known}"
+    return f"at most {factor(loss)} to 1 ({nats(loss)})"
 
 
 def _facts(scores: WordScores) -> Iterator[tuple[str, str]]:
@@ -429,7 +429,7 @@ def _facts(scores: WordScores) -> Iterator[tuple[str, str]]:
         drawn += f", as of a fair draw among {amount(fair, 'word')}"
     yield "entropy", drawn
     yield (
-        "at the least",
+        "smallest entropy",
         f"{amount(_format_value(least), 'nat')}, by the most likely output",
     )
     if scores.distance is not None and scores.rank is not None:

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 _CHUNK: Final = 16
 _KINDS: Final = 10
 
+_MORE: Final = (
+    "An attacker with texts from your domain recovers more. To measure it: mondegreen "
+    "attack."
+)
+
 PRIVATE: Final = (
     "Computed from the texts themselves: do not publish these numbers with the release."
 )
@@ -90,7 +95,8 @@ def explain_file(
         show_exposed(texts, exposed)
     elif exposed:
         click.echo("\nThe command shows these words on a terminal only.")
-    click.echo("\n".join(["", *advice, PRIVATE]))
+    more = [] if file.corpus else [_MORE]
+    click.echo("\n".join(["", *advice, *more, PRIVATE]))
 
 
 def _lines(
@@ -131,7 +137,7 @@ def say_exposed(found: ContextCertificate) -> str:
     share = f" ({figure(counts['share'], 'percent')} %)" if counts["share"] else ""
     return (
         f"{hidden}. The context gives {counts['exposed']:,} of them away{share}: an "
-        "attacker with the\nsame language model names them with a posterior above 0.5."
+        "attacker with the\nsame language model is more than 50 % sure of them."
     )
 
 

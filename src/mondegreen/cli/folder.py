@@ -138,12 +138,12 @@ def say_left_out(plan: Plan) -> str:
     """Say what of the folders is not released, and why; empty if all is.
 
     >>> say_left_out(Plan((), (("hidden", 1), ("of another format", 2))))
-    'Left out: 1 hidden, 2 of another format. Nothing of them is written.'
+    'Skipped: 1 hidden, 2 of another format.'
     """
     if not plan.left_out:
         return ""
     reasons = ", ".join(f"{count:,} {why}" for why, count in plan.left_out)
-    return f"Left out: {reasons}. Nothing of them is written."
+    return f"Skipped: {reasons}."
 
 
 @final

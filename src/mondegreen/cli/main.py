@@ -38,7 +38,7 @@ _VERBS: Final = {
     "budget": ("budget", "budget", "Add up the releases in a ledger."),
     "calibrate": ("calibrate", "calibrate", "Choose parameters for a target."),
     "demo": ("demo", "demo", "Show three invented sentences before and after."),
-    "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),
+    "doctor": ("audit", "doctor", "Check the installation."),
     "explain": ("explain", "explain", "Show what a setting does to a word."),
     "language": (
         "public.language",
@@ -148,7 +148,7 @@ def _helps() -> dict[str, str]:
 @click.group(cls=_Verbs, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="mondegreen")
 def cli() -> None:
-    """Replace sensitive words at random, with a proved limit on what each random draw
+    """Replace sensitive words by random ones. A proof limits what each replacement
     reveals about its word (differential privacy). Ordinary words stay.
 
     \b
@@ -157,7 +157,7 @@ def cli() -> None:
     A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 12
 
     \b
-    To hide the story too, replace every word: --policy all.
+    To hide what happened as well, replace every word: --policy all.
 
     \b
     Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.

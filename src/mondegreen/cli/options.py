@@ -408,13 +408,13 @@ JSON: Final = option("Print JSON instead of a table.", "--json")
 QUIET: Final = option("Print no progress.", "-q --quiet")
 DETECT: Final = option(
     "Run a detector on each text first. A word that it finds hides among words of its "
-    "type. Every word goes through the policy. Needs --policy names or sensitive, or "
-    "no --policy.",
+    "type. Every word goes through the policy. presidio finds names only with "
+    "--detect-model. Needs --policy names or sensitive, or no --policy.",
     "--detect",
 )
 DETECT_MODEL: Final = option(
     "Installed spaCy model for --detect presidio, such as en_core_web_sm.  "
-    "[default: none; patterns only, which find no names]",
+    "[default: none. Without a model, no names are found]",
     "--detect-model NAME",
 )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from mondegreen.cli.render import say
+from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,16 +24,27 @@ _NAMES: Final = frozenset(
 )
 """Words in the name of a column that speak of a person, or of the record."""
 
+_ROLES: Final = frozenset(
+    "agent author client contact customer employee member owner patient reviewer "
+    "sender student user".split()
+)
+"""Those of them that texts have in their names, too, such as ``author_comment``."""
+
 # In the name of a column: "customerId" and "customer_id" are two words.
 _words = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])").findall
 
-_Shape: TypeAlias = Callable[[str], re.Match[str] | None]
+_Shape: TypeAlias = Callable[[str], object]
 
 _FULL_NAME: Final[_Shape] = re.compile(
     r"[^\W\d_][\w'’-]+( [^\W\d_]\.)?( [A-Z][\w'’-]+){1,2}"  # Ann B. Miller
 ).fullmatch
+_ONE_NAME: Final[_Shape] = re.compile(r"[A-Z][\w'’-]+").fullmatch
+_DATE: Final[_Shape] = re.compile(
+    r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3(\d\d){1,2})([ T].*)?"
+).fullmatch
 _SHAPES: Final[tuple[_Shape, ...]] = (
     _FULL_NAME,
+    _DATE,
     *(
         re.compile(shape).fullmatch
         for shape in (
@@ -41,6 +54,10 @@ _SHAPES: Final[tuple[_Shape, ...]] = (
         )
     ),
 )
+_find_words = re.compile(r"[^\W\d_]+").findall
+_WORDS: Final = 3
+"""A text has so many words or more; a label has fewer."""
+
 _OF_PEOPLE: Final = frozenset(
     "agent author client contact customer employee familyname firstname forename "
     "fullname givenname lastname maidenname member name names nickname owner patient "
@@ -51,6 +68,10 @@ _OF_PEOPLE: Final = frozenset(
 _VALUES: Final = 100
 _SHARE: Final = 0.5
 """A column is named if so many of its first values have one of the shapes."""
+_FEWEST: Final = 5
+"""Fewer single words with a capital may be labels, such as Open and Closed."""
+
+_Kind: TypeAlias = Literal["personal", "text", "other"]
 
 
 def warn_of_other_columns(
@@ -68,21 +89,50 @@ def warn_of_other_columns(
 
 
 def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
-    others = _read_others(source, batch)
-    found = [path for path, values in others.items() if _is_personal(path, values)]
-    if source.id_column is not None and source.id_column not in source.drop:
+    found: dict[_Kind, list[str]] = {"personal": [], "text": [], "other": []}
+    for path, values in _read_others(source, batch).items():
+        found[_find_kind(path, values)].append(path)
+    start = f"Warning: {source.name}:"
+    _warn_of_id(source, batch, start)
+    if personal := found["personal"]:
         say(
-            f"Warning: {source.name}: the column of --id, {source.id_column!r}, is "
-            "released as it is. If its ids identify people, leave it out with --drop "
+            f"{start} columns that look like names, addresses, ids or dates pass "
+            f"unchanged: {_quote(personal)}. Remove them with --drop NAME."
+        )
+    if texts := found["text"]:
+        say(
+            f"{start} columns that look like text pass unchanged: {_quote(texts)}. Add "
+            "--column NAME, or --drop NAME."
+        )
+    names = [name for name in source.text_columns if _holds_names(batch, name)]
+    if names:
+        say(
+            f"{start} columns of --column look like names: {_quote(names)}. A name "
+            "that is a word, such as Will, can stay. Remove them with --drop NAME."
+        )
+
+
+def _warn_of_id(source: AbstractSource, batch: pa.RecordBatch, start: str) -> None:
+    if source.id_column is None:
+        return
+    if source.id_column not in source.drop:
+        say(
+            f"{start} the column of --id, {source.id_column!r}, is released as it is. "
+            "If its ids identify people, leave it out with --drop "
             f"{source.id_column}."
         )
-    if found:
-        listed = ", ".join(map(repr, found))
+    ids = batch.column(source.id_column)
+    distinct = len(ids.unique())
+    if distinct < len(ids):
         say(
-            f"Warning: {source.name}: other columns look like names, addresses or ids: "
-            f"{listed}. They pass unchanged. Leave them out with --drop NAME, or add "
-            "--column NAME if they are text.",
+            f"{start} ids repeat: {source.id_column!r} has {distinct:,} different "
+            f"values in the first {amount(len(ids), 'row')}. Equal texts with one id "
+            "get the same release. Use a column with one value per record."
         )
+
+
+def _quote(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def find_name_columns(source: AbstractSource, batch: pa.RecordBatch) -> list[str]:
@@ -113,16 +163,53 @@ def _split_name(path: str) -> list[str]:
     return [*words, "".join(words)]
 
 
-def _is_personal(name: str, values: list[Any]) -> bool:
-    """Whether the name of a column, or the shape of its values, speaks of a person.
+def _find_kind(path: str, values: list[Any]) -> _Kind:
+    """Tell what a column may hold, by the shape of its values and by its name.
 
     Of a path, the last name counts: what is in ``customer.language`` is no name.
     """
-    return not _NAMES.isdisjoint(_split_name(name)) or _has_shape(values, _SHAPES)
+    named = _NAMES.intersection(_split_name(path))
+    is_date = any(isinstance(value, date) for value in values)
+    has_shape = _has_shape(values, _SHAPES) or _holds_single_names(values)
+    if has_shape or is_date or not named <= _ROLES:
+        return "personal"
+    if _is_text(values):
+        return "text"
+    return "personal" if named else "other"
+
+
+def _read_texts(cells: list[Any]) -> list[str]:
+    return [cell.strip() for cell in cells if isinstance(cell, str) and cell.strip()]
 
 
 def _has_shape(cells: list[Any], shapes: Sequence[_Shape]) -> bool:
     """Whether many of the values, of those that are text, have one of the shapes."""
-    texts = [cell.strip() for cell in cells if isinstance(cell, str) and cell.strip()]
+    texts = _read_texts(cells)
     least = max(1, _SHARE * len(texts))
     return any(sum(map(bool, map(shape, texts))) >= least for shape in shapes)
+
+
+def _is_diverse(cells: list[Any]) -> bool:
+    """Whether most values differ, as those of a label do not."""
+    texts = _read_texts(cells)
+    return len(set(texts)) > _SHARE * len(texts)
+
+
+def _is_text(cells: list[Any]) -> bool:
+    return _is_diverse(cells) and _has_shape(cells, (_has_words,))
+
+
+def _has_words(text: str) -> bool:
+    return len(_find_words(text)) >= _WORDS
+
+
+def _holds_single_names(cells: list[Any]) -> bool:
+    """Whether the values are single words with a capital, most of them different."""
+    is_long = len(_read_texts(cells)) >= _FEWEST
+    return is_long and _is_diverse(cells) and _has_shape(cells, (_ONE_NAME,))
+
+
+def _holds_names(batch: pa.RecordBatch, name: str) -> bool:
+    """Whether a column to be privatized holds names by themselves."""
+    cells = batch.column(name).slice(0, _VALUES).to_pylist()
+    return _has_shape(cells, (_FULL_NAME,)) or _holds_single_names(cells)

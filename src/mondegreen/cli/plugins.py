@@ -13,9 +13,12 @@ from mondegreen.plugins import remember_plugin
 
 GROUP: Final = "mondegreen.commands"
 
+_EXPERIMENTS: Final = "mondegreen-experiments"
+_NEEDS: Final = f"(needs {_EXPERIMENTS})"
+
 OURS: Final = {
-    "benchmark": ("mondegreen-experiments", "Compare mechanisms on data of your own."),
-    "reproduce": ("mondegreen-experiments", "Reproduce an experiment from a paper."),
+    "benchmark": (_EXPERIMENTS, f"Compare mechanisms on your data {_NEEDS}."),
+    "reproduce": (_EXPERIMENTS, f"Reproduce a paper's experiment {_NEEDS}."),
 }
 """Our own commands that are not in this distribution: where they are, and their help.
 

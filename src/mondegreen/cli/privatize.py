@@ -110,7 +110,7 @@ def privatize(
         "Needs --id and a key. See: mondegreen budget."
     ),
     ledger_key_file: File | None = option(
-        "Key under which the ledger was started, if it differs from --key-file. "
+        "Key of the ledger, if it is not --key-file. "
         "Without --key-file, the noise is fresh, and each release is a new draw."
     ),
     detect: Literal["none", "presidio"] = options.DETECT,
@@ -123,8 +123,8 @@ def privatize(
         "--map MAP",
     ),
     logical: tuple[str, ...] = option(
-        "Name of COLUMN for the key. A renamed column repeats its release under its "
-        "earlier name. Repeatable.",
+        "If you renamed COLUMN: its old name, so that the key repeats the old "
+        "release. Repeatable.",
         "--as COLUMN=NAME",
     ),
     seed: options.Seed | None = option(
@@ -140,9 +140,9 @@ def privatize(
         type=click.IntRange(0, MOST_SHOWN),
     ),
     spans: str | None = option(
-        "Field with annotated spans of the one --column: [[start, end, kind], ...], or "
-        "what Presidio or spaCy write. The release gets the spans with new offsets. "
-        "They disclose which words are annotated, and with which label.",
+        "Field with marked places of the text, for a single --column: [[start, end, "
+        "kind], ...], or what Presidio or spaCy write. The release gets the spans with "
+        "new offsets. They disclose which words are annotated, and with which label.",
         "--spans FIELD",
     ),
     certify: int = option(

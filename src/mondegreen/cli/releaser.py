@@ -6,7 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import click
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from mondegreen.passes import Pass
     from mondegreen.privatizer.ledger import BatchLedger, LedgerWriter
     from mondegreen.privatizer.privatizer import Privatizer
+
+
+_MOST_NAMES: Final = 20
+"""Columns that the last line names."""
 
 
 @final
@@ -81,10 +85,12 @@ class Releaser:
         self._disclosed: dict[str, None] = {}
         self._conditions: dict[str, None] = {}
         self._columns: dict[str, None] = {}
+        self._unchanged: dict[str, None] = {}
+        self._dropped: dict[str, None] = {}
         self._formats: dict[str, None] = {}
         self._losses = TextLosses()
         self._files = self._rows = self._words = self._rows_without = 0
-        self._says_rows_without = ""
+        self._says_rows_without, self._may_lack = "", False
         self._total: int | None = 0  # bytes of all files; None with a pipe
         self._done = 0  # bytes of the files that have been read
         self._move: Callable[[int], object]
@@ -139,6 +145,7 @@ class Releaser:
         batches = self._first.take_originals(source, source.batches())
         batches = self._certified.take_originals(source, batches)
         batches = warn_of_other_columns(source, batches)
+        batches = self._note_unchanged(source, batches)
         batches = warn_of_other_language(source, self.privatizer, batches)
         by_id, ledger = source.id_column, self._count_in_ledger(source, names)
         batches = batches if ledger is None else ledger.take(batches)
@@ -153,6 +160,15 @@ class Releaser:
                 self._words += int(counts.sum())
                 self._losses.add(counts, self._read_ids(batch, by_id))
                 self._move(self._done + source.position)
+
+    def _note_unchanged(
+        self, source: AbstractSource, batches: Iterator[pa.RecordBatch]
+    ) -> Iterator[pa.RecordBatch]:
+        """Pass batches on, and keep the names of the columns that pass unchanged."""
+        self._dropped |= dict.fromkeys(source.drop)
+        for batch in batches:
+            self._unchanged |= dict.fromkeys(source.list_unchanged(batch))
+            yield batch
 
     def _count_in_ledger(
         self, source: AbstractSource, names: Mapping[str, str]
@@ -173,6 +189,7 @@ class Releaser:
         self._done += source.total or 0
         self._rows += source.rows_read
         self._rows_without += source.missing_rows
+        self._may_lack |= source.may_lack
         self._columns |= dict.fromkeys(names)
         self._formats |= dict.fromkeys([source.format])
         self._disclosed |= dict.fromkeys(source.disclosed)
@@ -197,7 +214,7 @@ class Releaser:
         totals = {"rows": self._rows, "words": self._words}
         if self._of_run:
             totals["files"] = self._files
-        if self._disclosed.keys() - set(self._of_run):
+        if self._may_lack:
             totals["records_without_a_column"] = self._rows_without
         report |= {
             "protection": worst((report["protection"], self._preview.level)),
@@ -209,6 +226,8 @@ class Releaser:
             "input": {
                 "format": ", ".join(self._formats),
                 "columns": list(self._columns),
+                "unchanged": list(self._unchanged),
+                "dropped": list(self._dropped),
             },
             "counts": totals,
         }
@@ -235,9 +254,19 @@ class Releaser:
             click.echo(
                 f"{', '.join(done)} in {seconds:.1f} s ({speed} a second)", err=True
             )
+            self._say_unchanged()
         if self._says_rows_without:
             click.echo(f"Warning: {self._says_rows_without}", err=True)
         self._warn_of_others()
+
+    def _say_unchanged(self) -> None:
+        """Name the columns that pass unchanged, in one line."""
+        names = list(self._unchanged)
+        more = len(names) - _MOST_NAMES
+        if names:
+            rest = f", and {more:,} more" if more > 0 else ""
+            listed = ", ".join(names[:_MOST_NAMES])
+            click.echo(f"Unchanged columns: {listed}{rest}", err=True)
 
     def _warn_of_others(self) -> None:
         """Warn of an earlier report of another file, and of second draws."""

@@ -8,6 +8,7 @@ import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import Column, File, argument, command, option
+from mondegreen.cli.render import say
 from mondegreen.errors import ConfigurationError, DataError, MissingColumnError
 from mondegreen.io.guess import Format
 from mondegreen.wording import amount
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 _TOLD: Final = {
     "whole": "restored byte for byte",
-    "words": "edited since, restored by word",
-    "none": "left as they are",
+    "words": "edited since, and restored word by word",
+    "none": "not matched, and left as they are",
 }
 
 
@@ -89,6 +90,11 @@ def restore(
             if count
         ]
         click.echo(f"{'; '.join(told)}. The output is PRIVATE.", err=True)
+    if restorer.counts["none"] > sum(restorer.counts.values()) / 2:
+        say(
+            "Warning: most texts could not be matched. Are the rows in the order of "
+            "the release? With --id, restore finds moved rows."
+        )
 
 
 def _logical(header: MapHeader, map_path: str, column: str) -> str:

@@ -232,8 +232,8 @@ def _lines(
 ) -> list[str]:
     """One score a line, with what it is of."""
     texts = f"{amount(scores.texts, 'text')}, {scores.withheld:,} withheld"
-    rare = f"of the {scores.rare_types:,} rarest types, whatever they replaced"
-    own = "of the occurrences of these types: what LOW means to measure"
+    rare = f"of the {scores.rare_types:,} rarest words, anywhere in the release"
+    own = "of the occurrences of these words, at their own places"
     paired = f"{scores.paired:,} paired with a released word"
     facts = [
         ("rows", f"{rows:,}", texts),
@@ -264,15 +264,29 @@ def _checks(
 
     several = sum(count != 1 for count in tokenize(space.words).counts())
     split = f" ({amount(several, 'word')} of the space read as several)"
-    aligned = "every text has as many words as its original" + split * bool(several)
-    known = "every released word is in the vocabulary of the space"
-    replaced = "no word outside the vocabulary is released as it is"
+    split *= bool(several)
     found = [
-        (not count, says + (f", but for {amount(count, noun)}" if count else ""))
-        for says, count, noun in (
-            (aligned, scores.unaligned, "text"),
-            (known, scores.foreign, "word"),
-            (replaced, scores.unknown_unchanged, "word"),
+        (not count, holds if not count else f"{amount(count, noun)} {breaks}")
+        for count, holds, noun, breaks in (
+            (
+                scores.unaligned,
+                f"every text has as many words as its original{split}",
+                "text",
+                f"with another number of words than the original{split}",
+            ),
+            (
+                scores.foreign,
+                "every released word is in the vocabulary of the space",
+                "released word",
+                "outside the vocabulary of the space (normal under a policy: numbers "
+                "and addresses)",
+            ),
+            (
+                scores.unknown_unchanged,
+                "no word outside the vocabulary is released as it is",
+                "word",
+                "outside the vocabulary released unchanged",
+            ),
         )
     ]
     for each in passes:

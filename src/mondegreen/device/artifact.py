@@ -231,12 +231,14 @@ def _setting(privatizer: Privatizer) -> dict[str, Any]:
     else:
         law = {"threshold": str(_compute_flips(state).threshold)}
     preview = privatizer.preview(with_attacker=True)
+    guarantee = promise.to_dict()
+    guarantee.pop("small_formats", None)  # the summary names them
     return {
         "epsilon": promise.epsilon,
         **law,
         "digest": privatizer.digest.hex(),
         "preview": preview.to_dict(),
-        "guarantee": promise.to_dict(),
+        "guarantee": guarantee,
         "summary": promise.summary(),
         "protection": preview.protection(promise),
     }

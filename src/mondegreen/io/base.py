@@ -15,6 +15,7 @@ from mondegreen.errors import DataError, InvalidParameterError, MissingColumnErr
 from mondegreen.io.guess import Format
 from mondegreen.io.stream import ByteStream
 from mondegreen.io.target import Target
+from mondegreen.text.columns import is_list
 
 Missing = Literal["stop", "pass"]
 """What a record of JSON Lines that lacks a column does: stop the work, or pass as it
@@ -43,7 +44,8 @@ class AbstractSource(ABC):
     # While a batch is in hand, its first row has the number
     # rows_read - batch.num_rows + 1, counted from 1, header excluded.
     rows_read: int = 0
-    missing_rows: int = 0  # records that lack a column, where they may
+    may_lack: bool = False  # whether a record may lack a column
+    missing_rows: int = 0  # records that do
     total: int | None = None  # bytes of the file; None for a pipe
     # What the file says of our earlier passes over it; only Parquet has a place for it.
     earlier: str | bytes | None = None
@@ -127,6 +129,17 @@ class AbstractSource(ABC):
             ):
                 if path not in chosen:
                     yield path, value
+
+    def list_unchanged(self, batch: pa.RecordBatch) -> list[str]:
+        """List the columns that pass unchanged, by dotted paths; of JSON, of a batch.
+
+        The column of the id is one of them, unless the release lacks it.
+        """
+        chosen = {*self.text_columns, *self.drop}
+        fields = (field for field in batch.schema if field.name not in chosen)
+        paths = (_list_paths(field.type, field.name) for field in fields)
+        every = dict.fromkeys(itertools.chain.from_iterable(paths))
+        return [path for path in every if path not in chosen]
 
     def iterate_other_texts(self, batch: pa.RecordBatch) -> Iterator[dict[str, str]]:
         """Yield, for each row, every text outside of the text columns, by its path."""
@@ -258,6 +271,18 @@ def _find_values(value: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from _find_values(each, path)
     else:
         yield path, value
+
+
+def _list_paths(kind: pa.DataType, path: str) -> Iterator[str]:
+    """List the dotted paths of a type of Arrow; a map has one, whatever its keys."""
+    while is_list(kind):
+        kind = kind.value_type
+    if not pa.types.is_struct(kind):
+        yield path
+        return
+    for place in range(kind.num_fields):
+        field = kind.field(place)
+        yield from _list_paths(field.type, f"{path}.{field.name}")
 
 
 def missing_column(

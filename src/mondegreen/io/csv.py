@@ -14,6 +14,7 @@ from mondegreen.errors import DecodeError, SourceError
 from mondegreen.io.base import AbstractByteSource, Request, missing_column
 from mondegreen.io.stream import BATCH_ROWS, MAX_RECORD_BYTES, ByteStream
 from mondegreen.io.text import string_bytes
+from mondegreen.wording import amount
 
 # The csv module has one limit for the whole process, of 131,072 characters, which a
 # long text passes. It is raised here once, on import, and never lowered. A limit is
@@ -121,8 +122,8 @@ class CsvSource(AbstractByteSource):
             return None
         ((self._delimiter, header),) = found.items()
         shown = "a tab" if self._delimiter == "\t" else repr(self._delimiter)
-        taken = f"the delimiter is taken to be {shown}, by the header"
-        note = f"{self.name}: {taken}; --delimiter says it."
+        taken = f"using the delimiter {shown}, as in the header"
+        note = f"{self.name}: {taken}. Set another with --delimiter."
         self.notes = (*self.notes, note)
         return header
 
@@ -167,7 +168,8 @@ class CsvSource(AbstractByteSource):
             problem = "a blank line between rows"
             hint = 'remove it, or write "" for an empty value'
             raise SourceError(self.name, problem, row=self._rows - blank, hint=hint)
-        problem = f"{len(row)} values where the header has {len(self._names)}"
+        values = amount(len(row), "value")
+        problem = f"{values} where the header has {len(self._names)}"
         raise SourceError(self.name, problem, row=self._rows)
 
     def _batch(self, rows: list[list[str]]) -> pa.RecordBatch:

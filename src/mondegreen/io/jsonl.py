@@ -40,7 +40,7 @@ class JsonLinesSource(AbstractByteSource):
     def __init__(self, request: Request, stream: ByteStream, missing: Missing) -> None:
         super().__init__(request, stream)
         columns, id_column = request.columns, request.id_column
-        self._missing = missing
+        self._missing, self.may_lack = missing, missing == "pass"
         if missing == "pass":  # words of records that pass have no promise
             self.conditions = ("are in records that have every column",)
         self._frame = "frame"
@@ -193,6 +193,14 @@ class JsonLinesSource(AbstractByteSource):
                 if name not in chosen:
                     found.setdefault(name, []).append(value)
         return found
+
+    def list_unchanged(self, batch: pa.RecordBatch) -> list[str]:
+        """List the paths of all values of a batch that pass unchanged."""
+        passing = self.iterate_other_values(batch, batch.num_rows)
+        every = dict.fromkeys(path for path, _ in passing)
+        if self.id_column is not None and self.id_column not in self.drop:
+            every = {self.id_column: None, **every}
+        return list(every)
 
     def iterate_other_texts(self, batch: pa.RecordBatch) -> Iterator[dict[str, str]]:
         """Yield, for each row, every text outside of the text columns, by its path."""

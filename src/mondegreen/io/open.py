@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
-from mondegreen.errors import InvalidParameterError, SourceError
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    SourceError,
+)
 from mondegreen.io.base import (
     AbstractSink,
     AbstractSource,
@@ -134,8 +138,10 @@ def open_sink(
         hint = "" if in_place else " (--in-place replaces the original by its release)"
         raise InvalidParameterError("output", path, wanted + hint)
     if in_place and Path(path).stat().st_nlink > 1:
-        wanted = "a file with one name: the original would stay under its other links"
-        raise InvalidParameterError("output", path, wanted)
+        raise ConfigurationError(
+            f"{path} has several hard links, so the original would remain. Copy it "
+            "first"
+        )
     return source.sink(Target(path, force=force or in_place))
 
 

@@ -30,6 +30,7 @@ from mondegreen.io.base import (
 )
 from mondegreen.io.stream import BATCH_ROWS, CHUNK_BYTES
 from mondegreen.io.target import Gate, Target
+from mondegreen.wording import amount
 
 MAX_UNPACKED_BYTES: Final = 1 << 30
 """A workbook that unpacks to more is refused: openpyxl holds its strings in memory."""
@@ -148,17 +149,18 @@ class XlsxSource(AbstractSource):
         if not sheets:
             raise errors.SourceError(self.name, "this workbook has no sheet of cells")
         if sheet is not None and sheet not in sheets:
-            listed = ", ".join(map(repr, sheets))
-            raise errors.InvalidParameterError("sheet", sheet, f"one of {listed}")
+            problem = f"there is no sheet {sheet!r}"
+            hint = f"sheets: {', '.join(map(repr, sheets))}"
+            raise errors.SourceError(self.name, problem, hint=hint)
         chosen = next(iter(sheets)) if sheet is None else sheet
+        formulas = "without their results" if has_all else "left out"
         note = (
-            f"{self.name}: the release is a new workbook with sheet {chosen!r} alone. "
-            "Formats, comments and charts are left out; formulas "
+            f"{self.name}: the release is a new workbook with the values of sheet "
+            f"{chosen!r} alone. Formulas are {formulas}."
         )
-        note += "have no results." if has_all else "too, since a column is dropped."
-        if sheet is None and len(sheets) > 1:
-            others = f"{len(sheets) - 1} more, which --sheet can name"
-            note += f" It is the first sheet; there are {others}."
+        self._others = [title for title in sheets if title != chosen]
+        if sheet is None and self._others:
+            note += f" It has {amount(len(self._others), 'more sheet')}: see --sheet."
         self.notes = (note,)
         return sheets[chosen]
 
@@ -173,11 +175,29 @@ class XlsxSource(AbstractSource):
         count = self.names.count(name)
         if not count:
             hint = "see its first row"
+            if self._others:
+                listed = ", ".join(map(repr, self._others))
+                hint = f"of sheet {self.title!r}; --sheet names another: {listed}"
             raise missing_column(self.name, name, self.names, advice=hint)
         if count > 1:
             problem = f"there are {count} columns named {name!r}"
             raise errors.SourceError(self.name, problem)
         return self.names.index(name)
+
+    @property
+    def disclosed(self) -> tuple[str, ...]:
+        """The name of the sheet, which the release has too."""
+        return ("name of the sheet: it is that of the original",)
+
+    def others(self, batch: pa.RecordBatch, most: int) -> dict[str, list[Any]]:
+        """The first values of the columns that pass; the frame is none of the sheet."""
+        found = super().others(batch, most)
+        del found[self._frame]
+        return found
+
+    def list_unchanged(self, batch: pa.RecordBatch) -> list[str]:
+        """List the columns of the sheet that pass unchanged."""
+        return [n for n in super().list_unchanged(batch) if n != self._frame]
 
     @property
     def position(self) -> int:

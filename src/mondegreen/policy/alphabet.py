@@ -28,6 +28,8 @@ class Alphabet:
     hides_among : int or None
         Words of the smallest group of words: all that may be printed for it. Formats
         of numbers and dates do not count, and can be smaller.
+    small_formats : tuple of (str, int)
+        Formats that hide, and are smaller: an example of each, and its words.
     near : Near, optional
         The mechanism of amounts, whose cells are the last of the groups.
 
@@ -43,6 +45,7 @@ class Alphabet:
     ordinary: int
     groups: int
     hides_among: int | None = None
+    small_formats: tuple[tuple[str, int], ...] = ()
     near: Near | None = None
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -23,10 +23,11 @@ from mondegreen.errors import (
     UnknownNameError,
 )
 from mondegreen.files import read_bytes
+from mondegreen.guarantee import ONE_DIGIT
 from mondegreen.policy.alphabet import Alphabet
 from mondegreen.policy.lexicon import Kind, Lexicon, load_lexicon
 from mondegreen.policy.numbers import Grid, Near
-from mondegreen.policy.shapes import SHAPES
+from mondegreen.policy.shapes import PLACES, SHAPES
 from mondegreen.sampling.integers import draw_uniform
 from mondegreen.settings import Numbers, Settings, is_policy_path
 from mondegreen.text.never_printed import never_printed
@@ -109,6 +110,17 @@ _CLOSED: Final[Mapping[Kind, str]] = {
 }
 """Number words and times that are formats, as digits are: their few words are all."""
 
+_SMALL_FORMATS: Final[Mapping[Kind, str]] = {
+    ("number_word", "u"): "two to nine",
+    ("number_word", "i"): "Roman number",
+    ("time", "w"): "weekday",
+    ("time", "h"): "month",
+    ("time", "k"): "season",
+    ("time", "e"): "Mon",
+    ("time", "f"): "Jan",
+}
+"""Small formats that a guarantee names, so that its reader knows the smallest ones."""
+
 _DATED: Final = ("w", "y", "e", "h", "f")
 """Forms of times that are printed with a capital."""
 
@@ -137,7 +149,7 @@ GRID: Final = Grid()
 RULES: Final = 4
 """Number of the rules of lookup, shapes and printing: a change of them is another."""
 
-_LAP: Final = re.compile("xx[0-9]+$")
+_LAP: Final = re.compile("(?<=.)xx[0-9]+$")
 """What a printed word ends in where all outputs of its group were used before."""
 
 UNKNOWN_FORMS: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
@@ -253,6 +265,7 @@ class Policy:
             len(self.ordinary),
             len(self.groups) + len(self.shapes),
             self._hides_among(),
+            tuple(self._list_small_formats()),
             noise,
         )
 
@@ -281,16 +294,16 @@ class Policy:
                 known.update(dict.fromkeys(band, symbol))
                 self.group_of[kind] = symbol
                 found.append(Group(*kind, tuple(map(_print(*kind), band)), len(band)))
+        if not found:
+            raise ConfigurationError(
+                "no class of words is hidden: leave out one --open"
+            )
         shown = frozenset(self.ordinary)
         for (name, form), hidden in self.lexicon.unprinted.items():
             symbol = self.find_group(name, form)
             known.update(dict.fromkeys([w for w in hidden if w not in shown], symbol))
         for word in sorted(never):  # an order that every process has
             known[word] = known.get(word, self.find_group("rest", find_form(word)))
-        if not found:
-            raise ConfigurationError(
-                "this policy hides no class: use --open for fewer classes"
-            )
         return tuple(found)
 
     def _bands(self, kind: Kind, words: list[str]) -> list[list[str]]:
@@ -368,6 +381,15 @@ class Policy:
         sizes = [g.inputs for g in groups if (g.class_name, g.form) not in _CLOSED]
         return min(sizes, default=None)
 
+    def _list_small_formats(self) -> Iterator[tuple[str, int]]:
+        """List formats that this policy hides, with the size of each."""
+        if self.numbers == "hide":
+            yield ONE_DIGIT, SHAPES[PLACES["1 digits"]].size
+        sizes = {(group.class_name, group.form): group.inputs for group in self.groups}
+        for kind, example in _SMALL_FORMATS.items():
+            if kind in sizes:
+                yield example, sizes[kind]
+
     # --- which output
 
     def _index_outputs(self) -> None:
@@ -415,7 +437,7 @@ class Policy:
     def print(self, code: int) -> str:
         """The token of an output number; later laps of all outputs have a suffix."""
         lap, code = divmod(code, self.output_count)
-        # No output of a policy ends in xx and digits.
+        # No output of a policy ends in xx and digits, but codes such as XX4711.
         suffix = f"xx{lap + 1}" if lap else ""
         if code < len(self.words):
             return f"{self.words[code]}{suffix}"
@@ -532,8 +554,8 @@ def find_policy(settings: Settings) -> Policy | None:
 def strip_lap(word: str) -> str:
     """The output of a policy behind a printed word of a later lap.
 
-    >>> strip_lap("smithxx2"), strip_lap("smith")
-    ('smith', 'smith')
+    >>> strip_lap("smithxx2"), strip_lap("smith"), strip_lap("XX4711")
+    ('smith', 'smith', 'XX4711')
     """
     return _LAP.sub("", word)
 

@@ -73,6 +73,9 @@ def _pseudo_word(number: int) -> str:
     return found + "x"
 
 
+is_printed_code = re.compile(f"[{_LETTERS.lower()}]{{2}}[0-9]{{4}}").fullmatch
+"""Whether a folded word is printed for codes."""
+
 is_pseudo_word = re.compile("([bdfgklmnprstvz][aeiou]){3}x").fullmatch
 """Whether a folded word is printed for parts of addresses."""
 

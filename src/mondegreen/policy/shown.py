@@ -166,7 +166,7 @@ class PolicyView:
         if place < 0:
             group = ""
         elif place >= len(policy.groups):
-            kind, group = "format", form
+            kind, group = "format", "1 digit" if form == "1 digits" else form
         else:
             known = self._inputs[symbol]
             own = policy.groups[place]

@@ -148,6 +148,7 @@ class ResponseMechanism(base.AbstractMechanism):
             space=alphabet.name,
             space_digest=alphabet.digest,
             hides_among=alphabet.hides_among,
+            small_formats=dict(alphabet.small_formats),
             proof=f"docs/proofs/{self.name}.md",
             certified=loss,
             assumptions=(

@@ -92,7 +92,8 @@ class Urr(ResponseMechanism):
             ),
             conditions=("are sensitive words of the policy",),
             disclosed=(
-                "ordinary words: a printed word of the public list was that word",
+                "ordinary words: a printed word of the public list was that word; a "
+                "and an count as one, and follow the next word",
             ),
         )
         return ResponseState(alphabet, response, promise)

@@ -160,4 +160,4 @@ def test_show_colors_what_a_policy_of_all_words_hides(table):
 def test_a_warning_stands_on_a_line_of_its_own_beside_the_progress_bar(table):
     code, shown, _ = on_terminal(*table, "-o", "out.csv")
     assert code == 0
-    assert "left\r\x1b[KWarning: in.csv: other columns" in shown
+    assert "left\r\x1b[KWarning: in.csv: columns that look" in shown

@@ -243,7 +243,7 @@ def test_what_is_no_dataset_is_refused_by_its_type(dataset, privatizer):
 
 def test_without_the_library_it_says_what_to_install(monkeypatch, privatizer):
     monkeypatch.setitem(__import__("sys").modules, "datasets", None)
-    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[datasets\]"):
+    with pytest.raises(OptionalDependencyError, match=r"'\.\[datasets\]'"):
         privatize(None, "text", privatizer)
 
 

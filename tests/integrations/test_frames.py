@@ -522,7 +522,7 @@ def test_a_lazy_frame_of_another_library_is_refused():
 
 def test_without_narwhals_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "narwhals", None)
-    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[frames\]"):
+    with pytest.raises(OptionalDependencyError, match=r"'\.\[frames\]'"):
         frames.privatize(pd.DataFrame({"a": ["aa"]}), ["a"], PRIVATIZER)
 
 

@@ -36,14 +36,14 @@ def test_without_matplotlib_the_extra_is_named_and_nothing_written(
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[report\]"):
+    with pytest.raises(OptionalDependencyError, match=r"'\.\[report\]'"):
         write_figures(study(), tmp_path / "none", "png")
     assert not (tmp_path / "none").exists()
 
 
 def test_without_the_library_of_the_extra_a_report_names_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[report\]"):
+    with pytest.raises(OptionalDependencyError, match=r"'\.\[report\]'"):
         report_html(study())
 
 

@@ -287,6 +287,6 @@ def test_the_register_is_sound():
 
 def test_without_the_extra_the_error_has_the_pip_line(server, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[fetch\]"):
+    with pytest.raises(OptionalDependencyError, match=r"'\.\[fetch\]'"):
         download(server.address, tmp_path)
     assert not server.asked

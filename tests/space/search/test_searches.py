@@ -200,7 +200,7 @@ def test_an_unknown_decoder_is_refused():
 @pytest.mark.parametrize("decoder", ["fast", "torch"])
 def test_without_torch_the_error_names_the_extra(decoder, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[torch\]"):
+    with pytest.raises(OptionalDependencyError, match=r"'\.\[torch\]'"):
         decoder_search(decoder, words((3, 2)))
 
 

@@ -134,7 +134,7 @@ def test_a_rate_that_integers_cannot_keep_is_refused(grid, nats):
 
 def test_help_names_the_largest_rate():
     assert Near(Grid(), 0.6).certified <= 0.6
-    assert "Maximum: 0.6." in list_options()["near"].help
+    assert "at most 0.6." in list_options()["near"].help
 
 
 @pytest.mark.parametrize("cell", range(SMALL.cells))
@@ -365,3 +365,12 @@ def test_the_statements_name_the_grid_and_what_passes():
     assert "at most 30 nats" in line
     assert near.disclosed[0].startswith("magnitude of amounts:")
     assert "million" in near.disclosed[1]
+
+
+@pytest.mark.parametrize("per_decade", [3, 10, 14])
+def test_no_rate_that_is_taken_loses_more_than_it_says(per_decade):
+    grid = Grid(0, 6, per_decade)
+    most = 36 / (grid.cells - 1)
+    for nats in (0.01, 0.1, 0.3, most):
+        if nats <= most:
+            assert Near(grid, nats).certified <= nats

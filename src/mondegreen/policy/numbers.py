@@ -54,9 +54,10 @@ PLAIN_DISCLOSED: Final = (
 )
 
 _MARGIN: Final = 1e-12
+"""Taken off e^c, which outweighs the error of ``exp`` in floating point."""
+
 _MOST: Final = 36.0
 """Nats from one end of the grid to the other: 0.6 for each of 60 steps."""
-"""Taken off e^c, which outweighs the error of ``exp`` in floating point."""
 
 _FINEST: Final = 20
 """Cells per decade at most: two digits then tell all cells apart."""
@@ -233,6 +234,9 @@ class Near:
             allowed = f"above 0 and at most {most:g} nats per cell for this grid"
             raise InvalidParameterError("near", self.nats, allowed)
         self._tails  # noqa: B018 - refuses what integers cannot express
+        if self.certified > self.nats:  # weights that are too small to be rounded
+            allowed = "a rate that integers over 2**62 can keep on this grid"
+            raise InvalidParameterError("near", self.nats, allowed)
 
     @property
     def disclosed(self) -> tuple[str, ...]:

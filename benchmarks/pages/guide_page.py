@@ -59,7 +59,9 @@ def prompts() -> str:
     found = json.loads((machine.RESULTS / "asks_same_prompts.json").read_text("utf-8"))
     count, judges = found["conversations"], found["judges"]
     restored = [sum(2 * m.get("y", 0) > count for m in j.values()) for j in judges]
-    names, health = ([_count_same(j, n) for j in range(len(JUDGES))] for n in READINGS)
+    names, health, *_ = (
+        [_count_same(j, n) for j in range(len(JUDGES))] for n in READINGS
+    )
     return (
         f"Language models judged {len(judges[0])} prompts. With the restoring proxy "
         f"and `names`, each of {len(judges)} judges said that {_list(restored)} "

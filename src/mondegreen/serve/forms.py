@@ -136,7 +136,7 @@ class ExplainAnswer(BaseModel):
         "was estimated: estimate, low, high, confidence."
     )
     is_known: bool | None = Field(
-        None, description="Whether the word is in the vocabulary or in a word list."
+        None, description="Whether the word is in the vocabulary, or on a list of words."
     )
     document: dict[str, Any] | None = Field(
         None,

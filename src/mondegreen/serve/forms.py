@@ -136,7 +136,7 @@ class ExplainAnswer(BaseModel):
         "was estimated: estimate, low, high, confidence."
     )
     is_known: bool | None = Field(
-        None, description="Whether the word is in the vocabulary, or on a list of words."
+        None, description="Whether the vocabulary or a word list has the word."
     )
     document: dict[str, Any] | None = Field(
         None,

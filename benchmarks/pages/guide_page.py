@@ -18,8 +18,8 @@ from benchmarks.pages.policies_page import (
     COLLECTIONS,
     DEFAULT,
     READINGS,
+    count_same,
     load,
-    marks_of,
 )
 from mondegreen.policy.policy import load_policy
 
@@ -60,7 +60,7 @@ def prompts() -> str:
     count, judges = found["conversations"], found["judges"]
     restored = [sum(2 * m.get("y", 0) > count for m in j.values()) for j in judges]
     names, health, *_ = (
-        [_count_same(j, n) for j in range(len(JUDGES))] for n in READINGS
+        [count_same(j, n) for j in range(len(JUDGES))] for n in READINGS
     )
     return (
         f"Language models judged {len(judges[0])} prompts. With the restoring proxy "
@@ -70,11 +70,6 @@ def prompts() -> str:
         f"{_list(names)} prompts under `names`, and of {_list(health)} under "
         "`sensitive --open health`.\n"
     )
-
-
-def _count_same(judge: int, policy: str) -> int:
-    """Count the prompts that ask the same in most of their five draws."""
-    return sum(each.count("y") > 2 for each in marks_of(judge)[policy])
 
 
 def download() -> str:

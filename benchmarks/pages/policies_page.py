@@ -355,6 +355,11 @@ def marks_of(judge: int) -> dict[str, list[str]]:
     return {name: ["".join(each) for each in all_] for name, all_ in marks.items()}
 
 
+def count_same(judge: int, name: str) -> int:
+    """Count the prompts that ask the same in most of their five draws."""
+    return sum(each.count("y") > 2 for each in marks_of(judge)[name])
+
+
 def prompts() -> Table:
     """The first draw of each prompt, and how many of five draws ask the same.
 
@@ -382,7 +387,7 @@ def verdicts() -> str:
         cells = [who]
         for name in READINGS:
             marks = marks_of(judge)[name]
-            most = sum(each.count("y") > 2 for each in marks)
+            most = count_same(judge, name)
             draws = sum(each.count("y") for each in marks)
             cells.append(f"{most} of {len(marks)} ({draws} of {5 * len(marks)} draws)")
         body.append(cells)
@@ -423,7 +428,7 @@ def goals() -> Table:
     """The marks that were set before measuring, and whether the default meets them."""
     found = load("policies")["rows"][DEFAULT]
     beside_it = load("policies")["rows"][BESIDE]
-    near = [each for name in COLLECTIONS for each in [found[name]["attack"]]]
+    attacks = [found[name]["attack"] for name in COLLECTIONS]
     presidio, llm = (found[name] for name in ANNOTATED)
     at_least = [
         ("accuracy, film reviews", 0.865, found["film reviews"]["accuracy"]),
@@ -442,11 +447,11 @@ def goals() -> Table:
     at_most = [
         ("units left, presidio_synthetic", 0.005, presidio["units_left"]),
         ("units left, llm_redactor", 0.003, llm["units_left"]),
-        ("recovered, best and worst set", 0.15, [each["value"] for each in near]),
+        ("recovered, best and worst set", 0.15, [each["value"] for each in attacks]),
         (
             "recovered from the group alone, best and worst set",
             0.11,
-            [each["group_alone"]["value"] for each in near],
+            [each["group_alone"]["value"] for each in attacks],
         ),
     ]
     body = [

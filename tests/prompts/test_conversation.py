@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from restored import assert_restored
 
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
@@ -534,16 +535,6 @@ def hide_range(said):
         theirs = re.findall(r"[^-,/ ]+", run)
         if not set(mine) & set(theirs) and len(set(mine)) == len(set(theirs)):
             return c, run
-
-
-def assert_restored(c, answer, wanted):
-    """An answer comes back so, whole and cut in two at every place."""
-    assert c.restore(answer) == wanted
-    assert "".join(c.restore_stream(answer)) == wanted
-    for at in range(len(answer)):
-        restorer = c.restorer()
-        pieces = [restorer.feed(answer[:at]), restorer.feed(answer[at:])]
-        assert "".join(pieces) + restorer.end() == wanted
 
 
 @pytest.mark.parametrize("said", RANGES + TIMES)

@@ -217,6 +217,13 @@ def _is_joined(parts: Sequence[str], sent: Sequence[str], i: int) -> bool:
     return has_sign or has_next or (before == "." and i > 2)
 
 
+def _note(noted: set[tuple[str, ...]], *found: str) -> bool:
+    """Note what was found; tell whether it is new."""
+    is_new = found not in noted
+    noted.add(found)
+    return is_new
+
+
 def _names(
     parts: Sequence[str],
     sent: Sequence[str],
@@ -226,9 +233,8 @@ def _names(
     """Weekdays and months, short or as an answer in another language has them."""
     for k, kind in enumerate(kinds):
         mine, theirs = parts[2 * k + 1], sent[2 * k + 1]
-        if kind is None or kind[0] == "shape" or (mine, theirs) in noted:
+        if kind is None or kind[0] == "shape" or not _note(noted, mine, theirs):
             continue
-        noted.add((mine, theirs))
         listed = (list_translations, list_short_forms)
         for new, old, is_capitalized, before in (
             each for make in listed for each in make(theirs, mine)
@@ -249,8 +255,7 @@ def _named_dates(
             continue
         run = _find_date(parts, kinds, k)
         mine, theirs = (_text(each, run) for each in (parts, sent))
-        if len(run) > 1 and (mine, theirs) not in noted:
-            noted.add((mine, theirs))
+        if len(run) > 1 and _note(noted, mine, theirs):
             yield from _date_units(mine, theirs)
 
 
@@ -304,11 +309,9 @@ def _times(
             each[2 * k + 1] + _find_half("".join(each[2 * k + 2 : 2 * k + 6]))
             for each in (parts, sent)
         )
-        if (mine, theirs, "time") in noted:
-            continue
-        noted.add((mine, theirs, "time"))
-        for new, old in list_times(theirs, mine).items():
-            yield Unit(new, old, is_rewritten=True)
+        if _note(noted, mine, theirs, "time"):
+            for new, old in list_times(theirs, mine).items():
+                yield Unit(new, old, is_rewritten=True)
 
 
 def _find_half(behind: str) -> str:
@@ -327,8 +330,7 @@ def _numbers(
     for run in runs:
         mine, theirs = (_text(each, run) for each in (parts, sent))
         is_whole = len(run) > 1 or _is_date(kinds[run[0]])
-        if is_whole and (mine, theirs) not in noted:
-            noted.add((mine, theirs))
+        if is_whole and _note(noted, mine, theirs):
             yield from _run_units(mine, theirs)
         for k in run:
             is_alone = len(run) == 1

@@ -25,6 +25,9 @@ _END: Final[Any] = object()
 
 _cut_out = re.compile(f"{_MARK}[0-9]+{_MARK}").sub
 
+# Numbers may have more digits than an int takes.
+_read_record = json.JSONDecoder(parse_int=float).decode
+
 
 class JsonLinesSource(AbstractByteSource):
     r"""Lines as a frame of constant text, and the values that stand in it.
@@ -211,8 +214,7 @@ class JsonLinesSource(AbstractByteSource):
         for frame in batch.column(self._frame).to_pylist():
             # What stands before a record of an array has no brace.
             record = _cut_out("null", frame[frame.index("{") :])
-            # Numbers may have more digits than an int takes.
-            yield json.loads(record, parse_int=float)
+            yield _read_record(record)
 
     def encode(self, batch: pa.RecordBatch) -> bytes:
         columns = [batch.column(name) for name in self._cut]

@@ -14,8 +14,7 @@ from mondegreen.language.build import read_words
 
 DRAWS: Final = 101
 RULE: Final = (
-    f"Each line is the middle one of {DRAWS} results, as a public language model ranks "
-    "them."
+    f"Each result is the median of {DRAWS} results that a public language model ranked."
 )
 
 

@@ -51,7 +51,7 @@ def test_a_data_protection_officer_reads_the_defaults_of_groups_and_prompts():
     for name in ("sensitive", "names"):
         least = load_policy(name).alphabet.hides_among
         assert f"the smallest group has {least} words" in page
-    assert f"the target is {Settings().hide_among}; a digit has 10," in page
+    assert f"the target is {Settings().hide_among}. A digit has 10," in page
     kinds = load_policy("sensitive").groups
     smallest = min(len(g.words) for g in kinds if g.class_name == "number_word")
     assert f"a number in words {smallest} or more" in page
@@ -103,7 +103,9 @@ def test_krr_costs_what_the_page_says():
     lost = ends(
         [urr[each]["accuracy"] - krr[each]["accuracy"] for each in labeled], 100
     )
-    (shown,) = re.findall(r"classifiers lose (\d+) to (\d+) points", read("choose"))
+    (shown,) = re.findall(
+        r"classifiers lose (\d+) to (\d+) percentage points", read("choose")
+    )
     assert [int(each) for each in shown] == lost
 
 

@@ -19,6 +19,12 @@ GUARDS = {
     "Presidio": "Presidio, placeholders",
     "LiteLLM": "LiteLLM's guard with Presidio",
 }
+PROMPT_SETTINGS = {
+    "names": "`names`",
+    "near": "`names --numbers near`",
+    "place": "`names --open place`",
+}
+"""Settings under which the twenty prompts are judged; see asks_same."""
 TRIES = "tries to open a stranger's conversation"
 SHOWN_KINDS = 8
 """Kinds of units that leave which are listed; the result file has them all."""
@@ -116,15 +122,19 @@ def judged() -> str:
 
 
 def prompts() -> str:
-    """How many prompts ask the same in most conversations, by each judge."""
-    found = _found("asks_same_prompts")
-    count, judges = found["conversations"], found["judges"]
-    same = [sum(2 * m.get("y", 0) > count for m in each.values()) for each in judges]
-    said = " and ".join(map(str, same))
+    """How many prompts ask the same in most conversations, by setting and judge."""
+    rows = []
+    for setting, shown in PROMPT_SETTINGS.items():
+        found = _found(f"asks_same_prompts_{setting}")
+        count, judges = found["conversations"], found["judges"]
+        same = [sum(2 * m.get("y", 0) > count for m in j.values()) for j in judges]
+        rows.append([shown, *(f"{n} of {len(judges[0])}" for n in same)])
+    numbers = range(1, len(rows[0]))
+    table = Table(["setting", *(f"same, judge {n}" for n in numbers)], rows)
     return (
-        f"The judges also read {len(judges[0])} other prompts, each in {count} "
-        f"conversations under `names`. According to them, {said} of these prompts ask "
-        "the same in most conversations.\n"
+        "Other judges read 20 other prompts, each in "
+        f"{count} conversations. The table counts the prompts that ask the same in "
+        f"most conversations.\n\n{table}"
     )
 
 

@@ -1,16 +1,15 @@
 """Let judges say which requests still ask the same, without knowing which guard it was.
 
-    python -m benchmarks asks_same SHEET [--prompts] [--near]
-    python -m benchmarks asks_same SHEET VERDICTS [VERDICTS]... [--prompts] [--near]
+    python -m benchmarks asks_same SHEET [--prompts SETTING]
+    python -m benchmarks asks_same SHEET VERDICTS... [--prompts SETTING]
 
 The first writes the opening requests of forty conversations behind each guard, as they
 were said (A) and as they left (B), in random order and without the guards: SHEET for
 the judges, and SHEET.key beside it. Both hold annotated texts that do not ship. A judge
 writes a line for each: y asks the same, n nearly, and a dot something else. The second
 joins the verdicts with the guards, and writes results/asks_same.json. With
-``--prompts`` the requests are twenty prompts, in five conversations each, behind
-``names``, and the results are those of asks_same_prompts.json; with ``--near``, amounts
-have surrogates near them, and the results are those of asks_same_prompts_near.json.
+``--prompts`` the requests are twenty prompts, in five conversations each, behind a
+setting of SETTINGS, and the results are those of asks_same_prompts_SETTING.json.
 """
 
 from __future__ import annotations
@@ -27,11 +26,16 @@ import mondegreen as mg
 from benchmarks import machine
 from benchmarks.measure.gateway.conversations import PROXIES, beside, through_proxy
 from benchmarks.measure.private_prompts import PROMPTS
-from mondegreen.settings import Numbers
 
 CONVERSATIONS: Final = 40
 DRAWS: Final = 5
 SEED: Final = 27
+SETTINGS: Final[dict[str, dict[str, Any]]] = {
+    "names": {},
+    "near": {"numbers": "near"},
+    "place": {"opened": ("place",)},
+}
+"""Settings beside the policy ``names``, under which the twenty prompts are judged."""
 
 
 def build_sheet(path: Path) -> None:
@@ -49,10 +53,11 @@ def build_sheet(path: Path) -> None:
     write_sheet(path, rows)
 
 
-def build_prompts(path: Path, numbers: Numbers) -> None:
+def build_prompts(path: Path, setting: str) -> None:
     """Hide every prompt in conversations of its own, and write what left."""
+    more = SETTINGS[setting]
     rows = [
-        (prompt, prompt, mg.conversation(policy="names", numbers=numbers).hide(prompt))
+        (prompt, prompt, mg.conversation(policy="names", **more).hide(prompt))
         for prompt in PROMPTS
         for _ in range(DRAWS)
     ]
@@ -108,18 +113,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sheet", type=Path)
     parser.add_argument("verdicts", type=Path, nargs="*")
-    parser.add_argument("--prompts", action="store_true")
-    parser.add_argument("--near", action="store_true", help="for --prompts")
+    parser.add_argument("--prompts", choices=SETTINGS, metavar="SETTING")
     given = parser.parse_args()
     if not given.verdicts:
         if given.prompts:
-            build_prompts(given.sheet, "near" if given.near else "hide")
+            build_prompts(given.sheet, given.prompts)
         else:
             build_sheet(given.sheet)
         return
     name, count = "asks_same", CONVERSATIONS
     if given.prompts:
-        name, count = f"asks_same_prompts{'_near' * given.near}", DRAWS
+        name, count = f"asks_same_prompts_{given.prompts}", DRAWS
     machine.save(name, join(given.sheet, given.verdicts, count))
 
 

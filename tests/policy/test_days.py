@@ -243,6 +243,24 @@ def test_a_number_of_a_record_is_the_same_beside_a_month_and_elsewhere():
         assert words[3] == words[8]
 
 
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_every_original_of_a_date_gives_the_same_print(before):
+    """All pairs of these originals, at each place, for one release."""
+    some = ("14", "June", "82", "31st", "pm", "Anna", "May", "the", "7")
+    codes = [code_of("the")] * before + [code_of("82"), code_of("June")]
+    printed = {
+        PRINTER.join(
+            TokenizedBatch([parts_of([*["x"] * before, one, other], [" "] * n)]),
+            np.array(codes),
+        )[0]
+        for n in [before + 2]
+        for one in some
+        for other in some
+    }
+    assert len(printed) == 1
+    assert printed.pop().endswith("16 June ")
+
+
 # --- what an attack reads
 
 DATES = [

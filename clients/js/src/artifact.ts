@@ -20,7 +20,7 @@ const SECTIONS = "words classes removed combining sigma decompositions compositi
 const POLICY = "rules ordinary groups rest name address hosts";
 const OF_POLICY = "known shared counts capitals upper starts first letters";
 /** Number of the rules of lookup, formats and printing that this client has. */
-const RULES = 4;
+const RULES = 5;
 const MOST = 1 << 24; // words
 const REST = "s g d r p";
 /** Number words and times that are formats of a few words; and how few one may have. */

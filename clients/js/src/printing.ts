@@ -1,8 +1,20 @@
 import { endsSentence } from "./lookup.js";
 import type { Output, Policy } from "./policy.js";
+import { PLACES } from "./shapes.js";
 
 /** Between two words: nothing, or the 's of the first; the second would go on as part of it. */
 export const TOUCHING = /^(?:['’][sS])?$/;
+
+const MONTH =
+  /^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)$/i;
+const HALF = /^[ap]m$/i; // of a day
+/** Of a member of a format, the member of it that is a day, and the one that is an hour. */
+const DAYS: Readonly<Record<string, readonly ((member: number) => number)[]>> = {
+  "1 digits": [(i) => 1 + (i % 9), (i) => 1 + (i % 9)],
+  "0 and 1 digits": [(i) => 1 + (i % 9), (i) => 1 + (i % 9)],
+  "2 digits": [(i) => (10 + i) % 19, (i) => i % 3],
+  ordinal: [(i) => i % 28],
+};
 
 /** Single spaces, and a full stop: structure that tells nothing but the number of words. */
 function plainParts(parts: readonly string[]): string[] {
@@ -15,11 +27,14 @@ export class PolicyPrinter {
   /** Of each ending: the word that it stands for, and the ordinary words it is joined to. */
   private readonly endings: ReadonlyMap<number, readonly [string, ReadonlySet<number>]>;
   private readonly articles: ReadonlySet<number>;
+  /** Of each format of days: the rules for days and hours. */
+  private readonly days: ReadonlyMap<number, (typeof DAYS)[string]>;
 
   constructor(
     private readonly policy: Policy,
     endings: Readonly<Record<string, string>>,
     private readonly structure: string,
+    same: string,
   ) {
     const { symbols } = policy;
     // A word that hides has the symbol of a group, which no ending and no article is.
@@ -31,6 +46,10 @@ export class PolicyPrinter {
       ),
     );
     this.articles = known(["a", "an"]);
+    // A wider scope promises equal words the same output.
+    this.days = new Map(
+      same === "place" ? Object.entries(DAYS).map(([name, rules]) => [policy.shape(PLACES.get(name)!), rules]) : [],
+    );
   }
 
   /** The text in pieces, `[structure, word, ..., structure]`. */
@@ -40,6 +59,14 @@ export class PolicyPrinter {
     const gaps = [...pieces];
     outputs.forEach((output, i) => {
       pieces[2 * i + 1] = this.word(output, !i || endsSentence(gaps[2 * i]!));
+    });
+    outputs.forEach((output, i) => {
+      const member = this.dayOf(
+        output,
+        gaps[2 * i] === " " ? outputs[i - 1] : undefined,
+        gaps[2 * i + 2] === " " ? outputs[i + 1] : undefined,
+      );
+      if (member !== undefined) pieces[2 * i + 1] = this.word({ ...output, member }, false);
     });
     outputs.forEach((output, i) => this.chooseArticle(pieces, i, output, outputs[i + 1]));
     for (let i = 1; i < outputs.length; i++) {
@@ -54,6 +81,16 @@ export class PolicyPrinter {
   private word(output: Output, isFirst: boolean): string {
     const place = isFirst && !output.lap ? this.policy.placeOf(output) : null;
     return place === null ? this.policy.print(output) : this.policy.first[place]!;
+  }
+
+  /** The member that is printed as a day beside a month, or as an hour before "am" or "pm". */
+  private dayOf({ symbol, member }: Output, before?: Output, behind?: Output): number | undefined {
+    const rules = this.days.get(symbol);
+    if (!rules) return undefined;
+    const [day, hour] = rules;
+    const is = (pattern: RegExp, output?: Output): boolean => !!output && pattern.test(this.policy.print(output));
+    if (hour && is(HALF, behind)) return hour(member);
+    return is(MONTH, before) || is(MONTH, behind) ? day!(member) : undefined;
   }
 
   /** Print "a" or "an" as the sensitive word asks that is printed behind it. */

@@ -123,7 +123,8 @@ class PolicyWay implements Way<Output> {
     const { header, part, words } = artifact;
     this.policy = new Policy(words, artifact, unicode);
     this.lookup = new PolicyLookup(this.policy, tokenizer, part);
-    this.printer = new PolicyPrinter(this.policy, header.text.endings, header.policies["structure"]!);
+    const { structure, same } = header.policies;
+    this.printer = new PolicyPrinter(this.policy, header.text.endings, structure!, same!);
   }
 
   cut(text: string): string[] {

@@ -146,8 +146,12 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
 GRID: Final = Grid()
 """The public grid of ``--numbers near``: 1 to 1,000,000, ten cells per decade."""
 
-RULES: Final = 4
-"""Number of the rules of lookup, shapes and printing: a change of them is another."""
+RULES: Final = 5
+"""Number of the rules of lookup, shapes and printing: a change of them is another.
+
+Since 4, dates and times are one word. Since 5, a number beside a month is printed as a
+valid day of it (:mod:`mondegreen.policy.days`).
+"""
 
 _LAP: Final = re.compile("(?<=.)xx[0-9]+$")
 """What a printed word ends in where all outputs of its group were used before."""

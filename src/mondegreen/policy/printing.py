@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Codes
 from mondegreen.errors import InvalidParameterError
+from mondegreen.policy.days import DAYS, HALVES, HOURS, MONTHS
 from mondegreen.policy.policy import Policy
-from mondegreen.settings import Structure
+from mondegreen.policy.shapes import PLACES
+from mondegreen.settings import Same, Structure
 from mondegreen.text.detokenizer import Span
 from mondegreen.text.plain import last_alone, plain_parts
 from mondegreen.text.print_forms import (
+    SPACE,
     STARTS,
     TOUCHES,
     TOUCHING,
@@ -53,7 +56,8 @@ class PolicyPrinter:
     """Prints released outputs of a policy: a function of them and of the structure.
 
     Names and the first words of sentences get capitals, by public rules. An ending such
-    as ``n't`` is joined to a word that takes it, and spelled out behind any other.
+    as ``n't`` is joined to a word that takes it, and spelled out behind any other. A
+    number beside a month is a valid day (:mod:`mondegreen.policy.days`).
 
     Parameters
     ----------
@@ -61,11 +65,16 @@ class PolicyPrinter:
         What the numbers mean.
     structure : {"keep", "plain"}
         Copy punctuation and spaces, or print single spaces and a full stop.
+    same : {"place", "record", "key"}
+        The scope of the outputs. A wider one than a place promises equal words the same
+        output, so a number beside a month is printed as it was drawn.
     """
 
     case: Final = "truecase"
 
-    def __init__(self, policy: Policy, structure: Structure = "keep") -> None:
+    def __init__(
+        self, policy: Policy, structure: Structure = "keep", same: Same = "place"
+    ) -> None:
         self.policy, self.structure = policy, structure
         words = policy.words
         self._words = len(words)
@@ -83,6 +92,11 @@ class PolicyPrinter:
         }
         self._ordinary = len(policy.ordinary)
         self._articles = [known[word] for word in ("a", "an") if word in known]
+        lowered = list(map(str.lower, words))
+        self._months = {code for code, word in enumerate(lowered) if word in MONTHS}
+        self._halves = {code for code, word in enumerate(lowered) if word in HALVES}
+        self._days = self._list_outputs(DAYS) if same == "place" else {}
+        self._hours = self._list_outputs(HOURS)
 
     disclosed: Final[tuple[str, ...]] = ()
     conditions: Final[tuple[str, ...]] = ()
@@ -152,12 +166,47 @@ class PolicyPrinter:
             printed[i] = shown[code]
         is_last = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_last[batch.begins[1:] - 1] = True
+        is_apart = ((flags & SPACE) > 0) & ~is_last[:-1]
+        self._choose_days(codes, printed, formats.tolist(), is_apart)
         self._choose_articles(codes, printed, is_last[:-1])
         may_touch = (flags & TOUCHES) > 0
         if self.structure == "plain":  # words stand apart, and endings join
             may_touch[:-1] = np.isin(codes[1:], list(self._clitics))
         touching = np.flatnonzero(may_touch & ~is_last[:-1])
         return batch, printed, *batch.split_by_text(touching)
+
+    def _list_outputs(self, members: Mapping[str, tuple[int, ...]]) -> dict[int, str]:
+        """List what is printed in place of each output of some formats."""
+        policy, found = self.policy, {}
+        for name, chosen in members.items():
+            first = int(policy.first[policy.shape_symbol(PLACES[name])])
+            for member, other in enumerate(chosen):
+                found[first + member] = policy.print(first + other)
+        return found
+
+    def _choose_days(
+        self,
+        codes: Codes,
+        printed: list[str],
+        formats: list[int],
+        is_apart: NDArray[np.bool_],
+    ) -> None:
+        """Print a day beside a month, and an hour before "am" or "pm".
+
+        A function of outputs and structure alone. ``is_apart`` tells which words have a
+        single space and a word of their text behind them. An hour of two digits is also
+        a valid day, so a number between a month and "am" is an hour.
+        """
+        for i in formats:
+            code = int(codes[i])
+            if code not in self._days:
+                continue
+            before = int(codes[i - 1]) if i and is_apart[i - 1] else -1
+            behind = int(codes[i + 1]) if is_apart[i] else -1
+            if behind in self._halves and code in self._hours:
+                printed[i] = self._hours[code]
+            elif before in self._months or behind in self._months:
+                printed[i] = self._days[code]
 
     def _choose_articles(
         self, codes: Codes, printed: list[str], is_last: NDArray[np.bool_]

@@ -228,7 +228,7 @@ class Privatizer:
             )
             self.reading = Reading(self.state, "none", None)
             self._detokenizer: Detokenizer | PolicyPrinter = PolicyPrinter(
-                self._policy, chosen.structure
+                self._policy, chosen.structure, chosen.same
             )
         else:
             if not isinstance(space, Space):

@@ -45,8 +45,9 @@ _NO_GENITIVE: Final = frozenset(
     "your yours yourself yourselves".split()
 )
 
-STARTS, GENITIVE, TOUCHES = 1, 2, 4
-"""Flags of a gap: a sentence starts after it; it begins with ``'s``; words touch."""
+STARTS, GENITIVE, TOUCHES, SPACE = 1, 2, 4, 8
+"""Flags of a gap: a sentence starts after it; it begins with ``'s``; words touch; it is
+a single space."""
 
 
 @functools.cache
@@ -147,7 +148,7 @@ class GapFlags(dict[str, int]):
     def __missing__(self, gap: str) -> int:
         has_end = sentence_ends([gap, ""])[0]
         flags = STARTS * has_end + GENITIVE * (gap[1:2] in ("s", "S"))
-        flags += TOUCHES * (gap in TOUCHING)
+        flags += TOUCHES * (gap in TOUCHING) + SPACE * (gap == " ")
         if len(self) >= _MEMO:
             self.clear()
         self[gap] = flags

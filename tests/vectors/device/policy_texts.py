@@ -97,6 +97,12 @@ def texts(count: int, seed: int = 23) -> list[str]:
         " ".join(chr(0x4E00 + i) for i in range(2000)),
         " ".join(policy.words[-120:]),
     ]
+    # Numbers beside months and hours, which are printed as valid ones.
+    found += [
+        "14 June, June 14. 3rd Jan, Jan 31st 07 Mar at 10 pm 5 am 08 PM June 10 pm "
+        "May 5 30th Sept am " * 8,
+        "in May 14 14 May 0 Dec  9 Dec-8 ",
+    ]
     found += ["Anna met ANNA, anna and Ａｎｎａ. " * 5, "1/01 2/02 03/03 " * 40]
     while len(found) < count:
         size = int(rng.integers(1, 24))

@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 
-import mondegreen as mg
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
 from mondegreen.policy.printing import PolicyPrinter
@@ -63,7 +62,7 @@ def test_the_texts_beside_it_do_not_matter(policy):
 
 
 def test_plain_structure_has_no_abbreviations(policy):
-    assert prints(policy, "He is Dr. The", structure="plain") == ["He is dr the."]
+    assert prints(policy, "He is Dr. The", structure="plain") == ["He is Dr the."]
 
 
 def test_printing_reads_outputs_and_structure_alone(policy):
@@ -76,6 +75,5 @@ def test_printing_reads_outputs_and_structure_alone(policy):
 
 
 def test_names_keep_their_capital(policy):
-    made = mg.Privatizer(mg.mechanism("urr", epsilon=12.0), policy="sensitive")
-    printed = made.privatize(["We met Dr. Okafor in the U.S. Senate"])[0]
-    assert re.search(r"Dr\. [A-Z]", printed)
+    printed = prints(policy, "We met Dr. Okafor in the U.S. Germany")[0]
+    assert re.fullmatch(r"We met Dr\. [A-Z]\w+ in the B\.B\. [A-Z].*", printed)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Codes
 from mondegreen.errors import InvalidParameterError
+from mondegreen.policy.abbreviations import Abbreviations
 from mondegreen.policy.policy import Policy
 from mondegreen.settings import Structure
 from mondegreen.text.detokenizer import Span
@@ -74,6 +75,7 @@ class PolicyPrinter:
         printed = [*words, *map(capitalize, words)]
         self._printed: NDArray[np.object_] = np.array(printed, dtype=np.object_)
         self._flags = GapFlags()
+        self._abbreviations = Abbreviations(policy)
         # A word that hides has the symbol of a group, which is no output of its own.
         known = {word: symbol for symbol, word in enumerate(policy.ordinary)}
         self._clitics = {known[word]: spelled for word, spelled in CLITICS.items()}
@@ -140,6 +142,7 @@ class PolicyPrinter:
         flags = batch.flag_gaps(self._flags.__getitem__)
         is_first = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_first[1:] = (flags & STARTS) > 0
+        is_first[self._abbreviations.find_behind(codes, flags, batch.begins)] = False
         is_first[batch.begins] = True
         formats = np.flatnonzero(codes >= self._words)
         index = np.array(codes, dtype=np.int64)

@@ -45,8 +45,9 @@ _NO_GENITIVE: Final = frozenset(
     "your yours yourself yourselves".split()
 )
 
-STARTS, GENITIVE, TOUCHES = 1, 2, 4
-"""Flags of a gap: a sentence starts after it; it begins with ``'s``; words touch."""
+STARTS, GENITIVE, TOUCHES, STOP, DOT = 1, 2, 4, 8, 16
+"""Flags of a gap: a sentence starts after it; it begins with ``'s``; words touch; it is
+a full stop and spaces; it is a full stop alone."""
 
 
 @functools.cache
@@ -147,7 +148,8 @@ class GapFlags(dict[str, int]):
     def __missing__(self, gap: str) -> int:
         has_end = sentence_ends([gap, ""])[0]
         flags = STARTS * has_end + GENITIVE * (gap[1:2] in ("s", "S"))
-        flags += TOUCHES * (gap in TOUCHING)
+        flags += TOUCHES * (gap in TOUCHING) + DOT * (gap == ".")
+        flags += STOP * (gap[:2] == ". " and gap.strip(" ") == ".")
         if len(self) >= _MEMO:
             self.clear()
         self[gap] = flags

@@ -25,7 +25,9 @@ def classes(lookup, text):
 
 
 @pytest.mark.parametrize("decade", DECADES + OWNING)
-@pytest.mark.parametrize("text", ["{}", "the {} were", "the '{} were", "mid-{}, ({})", "{}."])
+@pytest.mark.parametrize(
+    "text", ["{}", "the {} were", "the '{} were", "mid-{}, ({})", "{}."]
+)
 def test_a_decade_is_one(decade, text, lookup):
     assert classes(lookup, text.format(decade, decade))[decade] == ("shape", "decade")
 

@@ -24,7 +24,9 @@ NAMES = "Will May Best Mark Rose Hope Grace Bill Frank Jack Art Young".split()
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("line", ["{} Is Here Now", "We Saw {} Here", "See: {} Is Here"])
+@pytest.mark.parametrize(
+    "line", ["{} Is Here Now", "We Saw {} Here", "See: {} Is Here"]
+)
 def test_a_name_hides_in_a_line_in_title_case(name, line, lookup):
     assert hidden(lookup, line.format(name)) == [name]
 

@@ -1,3 +1,4 @@
+import { isAbbreviation } from "./abbreviations.js";
 import { endsSentence } from "./lookup.js";
 import type { Output, Policy } from "./policy.js";
 
@@ -39,7 +40,8 @@ export class PolicyPrinter {
     const pieces = isPlain ? plainParts(given) : [...given];
     const gaps = [...pieces];
     outputs.forEach((output, i) => {
-      pieces[2 * i + 1] = this.word(output, !i || endsSentence(gaps[2 * i]!));
+      const isFirst = !i || (endsSentence(gaps[2 * i]!) && !isAbbreviation(gaps, i - 1, this.policy.print(outputs[i - 1]!)));
+      pieces[2 * i + 1] = this.word(output, isFirst);
     });
     outputs.forEach((output, i) => this.chooseArticle(pieces, i, output, outputs[i + 1]));
     for (let i = 1; i < outputs.length; i++) {

@@ -37,7 +37,7 @@ class Abbreviations:
 
     def __init__(self, policy: Policy) -> None:
         short = [w in CALENDAR or w.lower() in ABBREVIATIONS for w in policy.words]
-        single = [len(word) == 1 for word in policy.words]
+        single = [len(word) == 1 and word.isascii() for word in policy.words]
         # One more place stands for all outputs that are no words.
         self._short = np.array([*short, False], dtype=np.bool_)
         self._single = np.array([*single, False], dtype=np.bool_)

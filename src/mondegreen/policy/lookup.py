@@ -69,7 +69,7 @@ _FIRST_WORDS: Final = frozenset("will may can new fall spring does good best".sp
 """They begin sentences so often that no capital makes them names there."""
 
 _IN_TITLES: Final = frozenset("will may best".split())
-"""Those that people have as names: a capital makes them names in lines in title case."""
+"""Those that people have as names: they are names in lines in title case."""
 
 _GIVEN: Final = frozenset("will may hope art bill grant".split())
 """Words that begin sentences, and full names that are all of a line: "Will Hope"."""

@@ -56,7 +56,9 @@ def possible() -> Table:
 
 def prompts() -> str:
     """How many of twenty prompts still ask the same, in both tests."""
-    found = json.loads((machine.RESULTS / "asks_same_prompts_names.json").read_text("utf-8"))
+    found = json.loads(
+        (machine.RESULTS / "asks_same_prompts_names.json").read_text("utf-8")
+    )
     count, judges = found["conversations"], found["judges"]
     restored = [sum(2 * m.get("y", 0) > count for m in j.values()) for j in judges]
     names, health, *_ = (

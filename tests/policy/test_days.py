@@ -1,4 +1,4 @@
-"""Days and hours: numbers beside a printed month are valid, by outputs alone."""
+"""Days: numbers beside a printed month are valid, by outputs alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mondegreen.attacks.printed import PolicyRows
-from mondegreen.policy.days import DAYS, HALVES, HOURS, MONTHS, count_outcomes
+from mondegreen.policy.days import DAYS, MONTHS, count_outcomes
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
 from mondegreen.policy.printing import PolicyPrinter
@@ -70,13 +70,7 @@ def show(words, gaps, printer=PRINTER):
         # Other formats, other words.
         (["820", "January"], ["", " ", ""], "820 January"),
         (["82", "Sunday"], ["", " ", ""], "82 Sunday"),
-        # Hours: "10" to "12" are days, too.
-        (["82", "pm"], ["", " ", ""], "10 pm"),
-        (["0", "am"], ["", " ", ""], "1 am"),
-        (["pm", "82"], ["", " ", ""], "Pm 82"),
-        (["June", "82", "pm"], ["", " ", " ", ""], "June 10 pm"),
-        (["31st", "am"], ["", " ", ""], "31st am"),
-        (["June", "31st", "am"], ["", " ", " ", ""], "June 3rd am"),
+        (["82", "pm"], ["", " ", ""], "82 pm"),
     ],
 )
 def test_what_is_printed(words, gaps, printed):
@@ -121,24 +115,21 @@ def test_all_numbers_of_two_digits_become_valid_days_as_often_as_documented(
 
 
 @pytest.mark.parametrize(
-    ("table", "name", "counts"),
+    ("name", "counts"),
     [
-        (DAYS, "1 digits", {1: 2} | dict.fromkeys(range(2, 10), 1)),
-        (DAYS, "0 and 1 digits", {1: 2} | dict.fromkeys(range(2, 10), 1)),
-        (DAYS, "ordinal", {1: 2, 2: 2, 3: 2} | dict.fromkeys(range(4, 29), 1)),
-        (HOURS, "1 digits", {1: 2} | dict.fromkeys(range(2, 10), 1)),
-        (HOURS, "0 and 1 digits", {1: 2} | dict.fromkeys(range(2, 10), 1)),
-        (HOURS, "2 digits", {10: 30, 11: 30, 12: 30}),
+        ("1 digits", {1: 2} | dict.fromkeys(range(2, 10), 1)),
+        ("0 and 1 digits", {1: 2} | dict.fromkeys(range(2, 10), 1)),
+        ("ordinal", {1: 2, 2: 2, 3: 2} | dict.fromkeys(range(4, 29), 1)),
     ],
 )
-def test_days_and_hours_have_the_documented_counts_and_formats(table, name, counts):
+def test_days_have_the_documented_counts_and_formats(name, counts):
     shape = SHAPES[PLACES[name]]
-    assert len(table[name]) == shape.size
-    printed = [shape.print(member) for member in table[name]]
+    assert len(DAYS[name]) == shape.size
+    printed = [shape.print(member) for member in DAYS[name]]
     assert Counter(int(p.rstrip("sthndr")) for p in printed) == counts
     assert max(counts) <= FEBRUARY
     assert set(printed) <= {shape.print(member) for member in range(shape.size)}
-    assert count_outcomes(table[name]) == shape.size // max(counts.values())
+    assert count_outcomes(DAYS[name]) == shape.size // max(counts.values())
 
 
 @pytest.mark.parametrize("settings", [{"numbers": "near"}, {"numbers": "plain"}])
@@ -161,14 +152,14 @@ def test_amounts_that_are_shown_or_near_are_not_changed(settings):
 PLAIN = tuple(
     code
     for word, code in CODES.items()
-    if word.lower() not in MONTHS | HALVES and word not in ("a", "an", "A", "An")
+    if word.lower() not in MONTHS and word not in ("a", "an", "A", "An")
 )
 NUMBERS = tuple(
     int(POLICY.first[POLICY.shape_symbol(PLACES[name])]) + member
     for name, members in DAYS.items()
     for member in range(len(members))
 )
-DATED = tuple(code for word, code in CODES.items() if word.lower() in MONTHS | HALVES)
+DATED = tuple(code for word, code in CODES.items() if word.lower() in MONTHS)
 GAPS = st.sampled_from([" ", " ", " ", ", ", ". ", "\n", "-", ""])
 
 
@@ -189,7 +180,7 @@ def parts_of(words, gaps):
 @given(texts(NUMBERS, DATED, PLAIN[:200], PLAIN[-200:]), st.data())
 def test_prints_do_not_depend_on_the_originals(text, data):
     codes, gaps = text
-    words = st.sampled_from(["14", "June", "82", "x", "31st", "pm", "Anna", "May"])
+    words = st.sampled_from(["14", "June", "82", "x", "31st", "Anna", "May"])
     sizes = {"min_size": len(codes), "max_size": len(codes)}
     one, other = (data.draw(st.lists(words, **sizes)) for _ in range(2))
     codes = np.array(codes, dtype=np.int64)
@@ -266,8 +257,7 @@ def test_every_original_of_a_date_gives_the_same_print(before):
 DATES = [
     f"{text} {i}"
     for i, text in enumerate(
-        ["on 14 June", "June 14, at noon", "14th Jun", "at 10 pm", "on 5 May", "05 Jul"]
-        * 400
+        ["on 14 June", "June 14, at noon", "14th Jun", "on 5 May", "05 Jul"] * 400
     )
 ]
 
@@ -289,18 +279,18 @@ def test_an_attack_finds_that_the_setting_may_have_drawn_a_release_of_dates(
 
 
 def test_days_that_stay_by_chance_are_expected_and_more_of_them_are_found():
-    """Without the counts of days, "10 pm" would stay too often: 30 of 90 times."""
-    texts = ["at 10 pm"] * 3000
+    """Without the counts of days, "14 May" would stay too often: 5 of 90 times."""
+    texts = ["at 14 may"] * 3000
     rng = np.random.default_rng(6)
-    stays = rng.random(len(texts)) < 1 / 3
-    released = [t if s else "at 11 pm" for t, s in zip(texts, stays, strict=True)]
+    stays = rng.random(len(texts)) < 5 / 90
+    released = [t if s else "at 11 may" for t, s in zip(texts, stays, strict=True)]
     rows = PolicyRows(PolicyLookup(POLICY))
     rows.add(range(1, len(texts) + 1), texts, released)
     assert rows.make_attack().value == 0
     rows = PolicyRows(PolicyLookup(POLICY))
     rows.add(range(1, len(texts) + 1), texts, texts)
     assert rows.make_attack().value == len(texts)
-    # Without "pm" a number stays once in 90 times.
+    # Without a month a number stays once in 90 times.
     texts, released = ["at 10 now"] * 3000, ["at 11 now"] * 3000
     released[:300] = texts[:300]
     rows = PolicyRows(PolicyLookup(POLICY))

@@ -26,7 +26,7 @@ const either = (isDashed: boolean): string =>
 // Behind a full stop or a colon, all words are alike.
 const DATES = new RegExp(
   "(?<![0-9A-Za-z@_/:.\\\\#%&+~])" +
-    `(?:(?<!-)(?:${either(true)})(?!-)|(?:${either(false)}))` +
+    `(?:(?<!-)(?:${either(true)})(?!-)|(?:${either(false)}|(?:[0-9]{2})?[0-9]0['’][sS]))` +
     "(?![0-9A-Za-z@_/\\\\]|[.:](?![ \\t\\n\\r\u00a0\")\\]}>”»]|$))",
   "g",
 );
@@ -104,7 +104,7 @@ function isReference(before: string, word: string, behind: string): boolean {
   return isKnown && before.endsWith("#") === isNumbered;
 }
 
-/** Make one word of each date and time of a text that was cut. */
+/** Make one word of each date, time and 1980's of a text that was cut. */
 function joinDates(text: string, parts: string[]): string[] {
   const ends = new Map(Array.from(text.matchAll(DATES), (found) => [found.index, found.index + found[0].length]));
   if (!ends.size) return parts;
@@ -113,6 +113,13 @@ function joinDates(text: string, parts: string[]): string[] {
   for (let i = 1; i < parts.length; ) {
     let [last, reach] = [i, at + parts[i]!.length];
     const end = ends.get(at) ?? reach;
+    const gap = parts[i + 1]!;
+    if (end === reach + 2 && /^.[sS]/.test(gap)) {
+      joined.push(text.slice(at, end), gap.slice(2));
+      at = reach + gap.length;
+      i += 2;
+      continue;
+    }
     while (reach < end) {
       reach += parts[last + 1]!.length + parts[last + 2]!.length;
       last += 2;

@@ -12,12 +12,18 @@ const OPENERS = '":;([{“”«‹*•|>–—';
 // A full stop that touches words on both sides ends nothing: 3.14, u.s, example.com.
 const ENDS = /[!?！？。؟।\n\r]|\.(?!$)/;
 const [STARTS, JOINS, MARKS, DOT, SLASH, ENDS_LINE] = [1, 2, 4, 8, 16, 32] as const;
-/** A full stop; the ending 's of the word; a sign that names stand behind ("Name: Hope"); white space alone. */
-const [STOP, OWNS, SIGN, BLANK] = [64, 128, 256, 512] as const;
+/** A full stop; the ending 's of the word; a sign that names stand behind ("Name: Hope"); white space alone; an ampersand. */
+const [STOP, OWNS, SIGN, BLANK, AND] = [64, 128, 256, 512, 1024] as const;
 const [TITLE, TITLE_WORDS] = [0.9, 4] as const;
 const [SMALL, CAPITAL, CAPITALS] = [1, 2, 3] as const;
 /** They begin sentences so often that no capital makes them names there. */
 const FIRST_WORDS = new Set("will may can new fall spring does good best".split(" "));
+/** Those that people have as names: a capital makes them names in lines in title case. */
+const IN_TITLES = new Set("will may best".split(" "));
+/** Words that begin sentences, and full names that are all of a line: "Will Hope". */
+const GIVEN = new Set("will may hope art bill grant".split(" "));
+/** Words in capitals of so many letters may be those of an organization: "AT&T". */
+const SHORT = 3;
 /** Abbreviations that are words in lines in capitals, since they are so frequent there. */
 const LOUD = new Set("us or me in".split(" "));
 /** Behind one of these a sentence begins, whatever else is there. */
@@ -49,6 +55,7 @@ function flagsOf(written: string): number {
     found |= /^\. *$/.test(gap) ? STOP : SIGN;
   }
   if (/^[ \t\n\r\u00a0]*$/.test(gap)) found |= BLANK;
+  if (gap === "&") found |= AND;
   return /^['’][sS]/.test(gap) ? found | OWNS : found;
 }
 
@@ -95,7 +102,7 @@ export class PolicyLookup {
     const isLoud = inLinesOf(CAPITALS, cases, flags);
     const startsLine = (i: number): boolean => !i || i === words.length || (flags[i - 1]! & ENDS_LINE) > 0;
     const { policy } = this;
-    const codes = words.map((word, i) => {
+    const nameless = words.map((word, i) => {
       const first = !i || (flags[i - 1]! & STARTS) > 0;
       const hasCapital = cases[i]! >= CAPITAL;
       const inTitle = isTitle[i]! && hasCapital;
@@ -104,17 +111,27 @@ export class PolicyLookup {
       const code = isFirst ? this.start.get(word) : Math.floor(found[i]! / 4);
       const behind = i && hasCapital ? flags[i - 1]! : 0;
       const owns = first && hasCapital && (flags[i]! & OWNS) > 0; // "Will's", not "will"
-      // All of its line, without a sign behind it: a signature.
-      const isSigned = hasCapital && code < policy.ordinary && startsLine(i) && startsLine(i + 1) && (flags[i]! & BLANK) > 0;
-      const sure = owns || isSigned || (behind & SIGN) > 0;
-      if (!(sure || inTitle || behind & STOP)) return code;
+      // All of its line, or the first of two words, without a sign behind it: a signature.
+      const opensLine = hasCapital && code < policy.ordinary && startsLine(i) && (flags[i]! & BLANK) > 0;
+      const isPair = opensLine && i + 1 < words.length && startsLine(i + 2) && (flags[i + 1]! & BLANK) > 0;
+      const isSure = owns || (opensLine && startsLine(i + 1)) || (behind & SIGN) > 0;
+      if (!(isSure || isPair || inTitle || behind & STOP)) return code;
       const folded = this.tokenizer.folded(readEnding(word));
+      const isTitled = inTitle && cases[i] === CAPITAL && IN_TITLES.has(folded);
+      const sure = isSure || isTitled || (isPair && GIVEN.has(folded));
+      if (!(sure || inTitle || behind & STOP)) return code;
       if (isLoud[i] && cases[i] === CAPITALS && !sure) {
         // An abbreviation such as US is a word here, as all others are.
         const small = LOUD.has(folded) && policy.upper.has(folded) ? policy.symbols.get(folded)! : Infinity;
         if (small < policy.ordinary) return small;
       }
       return sure || !FIRST_WORDS.has(folded) ? this.likelyName(word, folded, code) : code;
+    });
+    const codes = nameless.map((code, i) => {
+      const touches = (flags[i]! | (i && flags[i - 1]!)) & AND;
+      if (!touches || code >= policy.ordinary || !this.letters.isUpper(words[i]!)) return code;
+      const { length } = [...words[i]!];
+      return length < 2 ? this.shape("letter") : length > SHORT ? code : policy.name;
     });
     // A slash matters beside a number alone.
     const isDate = (gap: number): boolean => words.slice(gap, gap + 2).some((word) => this.letters.isDigits(word));

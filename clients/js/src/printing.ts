@@ -1,3 +1,4 @@
+import { isAbbreviation } from "./abbreviations.js";
 import { endsSentence } from "./lookup.js";
 import type { Output, Policy } from "./policy.js";
 import { PLACES } from "./shapes.js";
@@ -7,13 +8,12 @@ export const TOUCHING = /^(?:['’][sS])?$/;
 
 const MONTH =
   /^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)$/i;
-const HALF = /^[ap]m$/i; // of a day
-/** Of a member of a format, the member of it that is a day, and the one that is an hour. */
-const DAYS: Readonly<Record<string, readonly ((member: number) => number)[]>> = {
-  "1 digits": [(i) => 1 + (i % 9), (i) => 1 + (i % 9)],
-  "0 and 1 digits": [(i) => 1 + (i % 9), (i) => 1 + (i % 9)],
-  "2 digits": [(i) => (10 + i) % 19, (i) => i % 3],
-  ordinal: [(i) => i % 28],
+/** Of a member of a format, the member of it that is a day. */
+const DAYS: Readonly<Record<string, (member: number) => number>> = {
+  "1 digits": (i) => 1 + (i % 9),
+  "0 and 1 digits": (i) => 1 + (i % 9),
+  "2 digits": (i) => (10 + i) % 19,
+  ordinal: (i) => i % 28,
 };
 
 /** Single spaces, and a full stop: structure that tells nothing but the number of words. */
@@ -27,7 +27,7 @@ export class PolicyPrinter {
   /** Of each ending: the word that it stands for, and the ordinary words it is joined to. */
   private readonly endings: ReadonlyMap<number, readonly [string, ReadonlySet<number>]>;
   private readonly articles: ReadonlySet<number>;
-  /** Of each format of days: the rules for days and hours. */
+  /** Of each format of days, its rule. */
   private readonly days: ReadonlyMap<number, (typeof DAYS)[string]>;
 
   constructor(
@@ -48,7 +48,7 @@ export class PolicyPrinter {
     this.articles = known(["a", "an"]);
     // A wider scope promises equal words the same output.
     this.days = new Map(
-      same === "place" ? Object.entries(DAYS).map(([name, rules]) => [policy.shape(PLACES.get(name)!), rules]) : [],
+      same === "place" ? Object.entries(DAYS).map(([name, day]) => [policy.shape(PLACES.get(name)!), day]) : [],
     );
   }
 
@@ -58,7 +58,8 @@ export class PolicyPrinter {
     const pieces = isPlain ? plainParts(given) : [...given];
     const gaps = [...pieces];
     outputs.forEach((output, i) => {
-      pieces[2 * i + 1] = this.word(output, !i || endsSentence(gaps[2 * i]!));
+      const isFirst = !i || (endsSentence(gaps[2 * i]!) && !isAbbreviation(gaps, i - 1, this.policy.print(outputs[i - 1]!)));
+      pieces[2 * i + 1] = this.word(output, isFirst);
     });
     outputs.forEach((output, i) => {
       const member = this.dayOf(
@@ -83,14 +84,10 @@ export class PolicyPrinter {
     return place === null ? this.policy.print(output) : this.policy.first[place]!;
   }
 
-  /** The member that is printed as a day beside a month, or as an hour before "am" or "pm". */
-  private dayOf({ symbol, member }: Output, before?: Output, behind?: Output): number | undefined {
-    const rules = this.days.get(symbol);
-    if (!rules) return undefined;
-    const [day, hour] = rules;
-    const is = (pattern: RegExp, output?: Output): boolean => !!output && pattern.test(this.policy.print(output));
-    if (hour && is(HALF, behind)) return hour(member);
-    return is(MONTH, before) || is(MONTH, behind) ? day!(member) : undefined;
+  /** The member that is printed as a day beside a month. */
+  private dayOf({ symbol, member }: Output, ...beside: (Output | undefined)[]): number | undefined {
+    const isMonth = (output?: Output): boolean => !!output && MONTH.test(this.policy.print(output));
+    return beside.some(isMonth) ? this.days.get(symbol)?.(member) : undefined;
   }
 
   /** Print "a" or "an" as the sensitive word asks that is printed behind it. */

@@ -162,7 +162,7 @@ export const PLACES: ReadonlyMap<string, number> = new Map(SHAPES.map(({ name },
 const MIXED = [
   [/^[0-9]{1,3}(?:st|nd|rd|th)$/, "ordinal"],
   [/^[0-9]{1,2}(?:am|pm)$/, "time of day"],
-  [/^(?:[0-9]{2})?[0-9]0s$/, "decade"],
+  [/^(?:[0-9]{2})?[0-9]0'?s$/, "decade"],
   [/^[0-9]{1,5}[a-z]{1,2}$/, "measure"],
   ...WRITTEN_DATES.map(([pattern, name]) => [new RegExp(`^(?:${pattern})$`), name] as const),
 ] as const;

@@ -15,7 +15,7 @@ from mondegreen.attacks.attack import Attack, count_rows
 from mondegreen.attacks.outputs import has_closed_law, pass_over
 from mondegreen.attacks.unchanged import LISTED, Marks, UnchangedRows, is_chance
 from mondegreen.mechanisms.base import State
-from mondegreen.policy.days import DAYS, HALVES, HOURS, MONTHS, count_outcomes
+from mondegreen.policy.days import DAYS, MONTHS, count_outcomes
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import strip_lap
 from mondegreen.policy.shapes import PLACES, is_printed_code, is_pseudo_word
@@ -236,15 +236,13 @@ class PolicyRows(AbstractPrintedRows):
         self._code = policy.shape_symbol(PLACES["code"])
         self._numbers: dict[str, int] = {}
         # Symbols of this class alone stand behind those of the policy: numbers that are
-        # printed as days or hours, with as many outcomes as their likeliest one allows.
-        tables = [(0, DAYS), (1, HOURS)] if same == "place" else []
-        named = [(kind, *item) for kind, table in tables for item in table.items()]
+        # printed as days, with as many outcomes as their likeliest one allows.
+        days = DAYS if same == "place" else {}
         own = len(policy.sizes)
-        self._dated = {
-            (kind, policy.shape_symbol(PLACES[name])): own + i
-            for i, (kind, name, _) in enumerate(named)
+        self._days = {
+            policy.shape_symbol(PLACES[name]): own + i for i, name in enumerate(days)
         }
-        fewer = [count_outcomes(members) for *_, members in named]
+        fewer = list(map(count_outcomes, days.values()))
         self._sizes = np.append(policy.sizes, np.array(fewer, dtype=np.int64))
         outputs = [
             (canonical(word), symbol)
@@ -290,12 +288,12 @@ class PolicyRows(AbstractPrintedRows):
         mine, theirs = self._lookup.cut(texts), self._lookup.cut(releases)
         own = _fetch(self._own, mine)
         printed = _fetch(self._printed, theirs)
-        symbols = self._mark_dates(mine, self._lookup.codes(mine))
+        symbols = self._mark_days(mine, self._lookup.codes(mine))
         foreign = (printed & 1).astype(np.bool_)
         return _Both(_count(mine), _count(theirs), symbols, own, printed >> 1, foreign)
 
-    def _mark_dates(self, batch: TokenizedBatch, symbols: Ids) -> Ids:
-        """Give own symbols to numbers that are days or hours if their row stays.
+    def _mark_days(self, batch: TokenizedBatch, symbols: Ids) -> Ids:
+        """Give own symbols to numbers that are days if their row stays.
 
         Whatever stands between the words: a plain structure prints a single space. A
         number beside another word than a month rarely becomes a day, where that word
@@ -306,15 +304,11 @@ class PolicyRows(AbstractPrintedRows):
         last = (batch.begins[1:] - 1).tolist()
         is_last = np.zeros(len(words) + 1, dtype=np.bool_)
         is_last[last] = True
-        dated = [symbol for kind, symbol in self._dated if not kind]
-        for i in np.flatnonzero(np.isin(symbols, dated)).tolist():
-            symbol = int(symbols[i])
+        for i in np.flatnonzero(np.isin(symbols, list(self._days))).tolist():
             before = canonical(words[i - 1]) if i and not is_last[i - 1] else ""
             behind = canonical(words[i + 1]) if not is_last[i] else ""
-            if behind in HALVES and (1, symbol) in self._dated:
-                found[i] = self._dated[1, symbol]
-            elif before in MONTHS or behind in MONTHS:
-                found[i] = self._dated[0, symbol]
+            if before in MONTHS or behind in MONTHS:
+                found[i] = self._days[int(symbols[i])]
         return found
 
     def _is_hidden(self, symbols: Ids) -> Marks:

@@ -16,15 +16,17 @@ CUT_DISCLOSED: Final = REFERENCES_DISCLOSED + DATES_DISCLOSED
 """What the cut of a policy passes besides the structure of the tokenizer."""
 
 # A search for a first digit passes over most of a text at once.
-_MAY_HAVE_DATE: Final = re.compile("[0-9](?::[0-9]{2}|[-/.][0-9]{1,2}[-/.][0-9])")
+_MAY_HAVE_DATE: Final = re.compile(
+    "[0-9](?::[0-9]{2}|[-/.][0-9]{1,2}[-/.][0-9]|(?<=0)['’][sS])"
+)
 
 
 def cut_texts(texts: Sequence[str | None], numbers: Numbers = "hide") -> TokenizedBatch:
     """Cut texts into words, which are private, and structure, which is not.
 
-    They are the words of the tokenizer, but that a date or a time is one word, and that
-    a character reference of HTML is structure. Amounts are one word under ``near``, and
-    a part of the structure under ``plain``.
+    They are the words of the tokenizer, but that a date, a time or ``1980's`` is one
+    word, and that a character reference of HTML is structure. Amounts are one word
+    under ``near``, and a part of the structure under ``plain``.
 
     >>> cut_texts(["Ann&#39;s train: 12:05, 24 May"]).words()
     ['Ann', 'train', '12:05', '24', 'May']

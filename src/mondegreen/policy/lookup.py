@@ -48,9 +48,9 @@ _OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
 """A quotation, a list or a title may begin behind one of these."""
 
 _STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE = 1, 2, 4, 8, 16, 32
-_STOP, _OWNS, _SIGN, _BLANK = 64, 128, 256, 512
+_STOP, _OWNS, _SIGN, _BLANK, _AND = 64, 128, 256, 512, 1024
 """A full stop, which may be that of "Mr."; the ending 's of the word; a sign that names
-stand behind, such as the colon of "Name: Hope"; and white space alone."""
+stand behind, such as the colon of "Name: Hope"; white space alone; and an ampersand."""
 
 _BEGIN: Final = frozenset("!?！？؟\n\r")
 """Behind one of these a sentence begins, whatever else is there."""
@@ -68,12 +68,21 @@ capitals if this share of them has no small letter."""
 _FIRST_WORDS: Final = frozenset("will may can new fall spring does good best".split())
 """They begin sentences so often that no capital makes them names there."""
 
+_IN_TITLES: Final = frozenset("will may best".split())
+"""Those that people have as names: they are names in lines in title case."""
+
+_GIVEN: Final = frozenset("will may hope art bill grant".split())
+"""Words that begin sentences, and full names that are all of a line: "Will Hope"."""
+
+_SHORT: Final = 3
+"""Words in capitals of so many letters may be those of an organization: "AT&T"."""
+
 _LOUD: Final = frozenset("us or me in".split())
 """Abbreviations that are words in lines in capitals: they are frequent there."""
 
 # How a word is written, beside its symbols in a memo.
 _SMALL, _CAPITAL, _CAPITALS = 1, 2, 3
-_CASES, _NAMED, _BITS = 3, 4, 3  # and whether the lists have it as a name
+_CASES, _NAMED, _TITLED, _CALLED, _BITS = 3, 4, 8, 16, 5  # and what name it may be
 
 
 def _fold(word: str) -> str:
@@ -103,7 +112,7 @@ def get_flags(gap: str) -> int:
         found |= _MARKS
     if gap == "." or (is_start and _BEGIN.isdisjoint(gap)):
         found |= _STOP if gap.rstrip(" ") == "." else _SIGN
-    found |= _BLANK * (not gap.strip(BLANKS))
+    found |= _BLANK * (not gap.strip(BLANKS)) | _AND * (gap == "&")
     return found | _OWNS * gap.startswith(("'s", "’s", "'S", "’S"))
 
 
@@ -143,6 +152,15 @@ def _in_lines_of(case: int, cases: Ids, is_first: Marks) -> Marks:
 def _are_signed(flags: Flags, is_first: Marks) -> Marks:
     """Tell which words are signatures: all of their line, without a sign behind it."""
     return is_first[:-1] & is_first[1:] & ((flags & _BLANK) > 0)
+
+
+def _begin_pairs(flags: Flags, is_first: Marks) -> Marks:
+    """Tell which words begin a line of two words, without a sign behind them."""
+    is_blank = (flags & _BLANK) > 0
+    found = np.zeros(len(flags), dtype=np.bool_)
+    ends = ~is_first[1:-1] & is_first[2:]
+    found[:-1] = is_first[:-2] & ends & is_blank[:-1] & is_blank[1:]
+    return found
 
 
 def _list_marked(words: list[str], flags: Flags) -> NDArray[np.intp]:
@@ -194,8 +212,9 @@ class PolicyLookup:
     The symbol of a word is a function of its own spelling and of the structure around
     it, which passes unchanged: whether it begins a sentence, whether it is a part of an
     address (a run of words joined by signs, with ``@``, ``_``, ``//`` or two full
-    stops), whether a slash touches it, and whether most words of its line have
-    capitals, or capitals alone, which is disclosed too. Never of any one other word.
+    stops), whether a slash or an ampersand touches it, whether it is all of its line
+    or the first of two words, and whether most words of its line have capitals, or
+    capitals alone, which is disclosed too. Never of any one other word.
 
     >>> from mondegreen.policy.policy import load_policy
     >>> from mondegreen.text.tokenizer import tokenize
@@ -239,8 +258,8 @@ class PolicyLookup:
         """Find the symbols of a word, and how it is written, packed into one number.
 
         They are its symbol as first word of a sentence (bit 32 and above), its symbol
-        inside of one (bits 3 to 31), whether it may be a name (bit 2), and its case
-        (bits 0 and 1).
+        inside of one (bits 5 to 31), whether it may be a name, is one in title case,
+        and begins full names (bits 2 to 4), and its case (bits 0 and 1).
         """
         policy = self.policy
         if word.islower() and word.isascii() and word.isalpha() and len(word) > 1:
@@ -257,7 +276,9 @@ class PolicyLookup:
         # A list in the policy says which names inside are ordinary as first words.
         if low != _SMALL and inside >= len(policy.ordinary):
             start = self._find_listed(word, folded, known, starts=True)
-        low |= _NAMED * (folded in policy.names or folded in policy.upper)
+        if folded in policy.names or folded in policy.upper:
+            low |= _TITLED * (low == _CAPITAL and folded in _IN_TITLES)
+            low |= _NAMED | _CALLED * (folded in _GIVEN)
         return start << 32 | inside << _BITS | low
 
     def codes(self, batch: TokenizedBatch) -> Ids:
@@ -283,15 +304,23 @@ class PolicyLookup:
         codes[first] = found.take(first) >> 32
         # What hides anyway stays in its group: IV among the Roman numerals.
         shows = codes.take(places) < len(self.policy.ordinary)
+        low = low.take(places)
         signed = shows & _are_signed(flags, is_first).take(places)
-        sure = has_capital & (owns | signed | ((before & _SIGN) > 0))
+        pairs = shows & _begin_pairs(flags, is_first).take(places)
+        owns |= signed | pairs & ((low & _CALLED) > 0)
+        sure = has_capital & (owns | ((before & _SIGN) > 0))
+        sure |= in_title & ((low & _TITLED) > 0)
         likely = in_title | has_capital & ((before & _STOP) > 0)
-        is_name = (likely | sure) & ((low.take(places) & _NAMED) > 0)
+        is_name = (likely | sure) & ((low & _NAMED) > 0)
         self._recode_names(words, codes, places[is_name], sure[is_name])
         if (cases == _CAPITALS).any():
             loud = _in_lines_of(_CAPITALS, cases, is_first)
             loud = loud.take(places) & (cases.take(places) == _CAPITALS) & ~sure
             self._recode_abbreviations(words, codes, places[loud])
+        gaps = np.flatnonzero(flags & _AND)
+        if len(gaps):
+            behind = np.setdiff1d(gaps + 1, batch.begins)
+            self._recode_organizations(words, codes, np.union1d(gaps, behind))
         self._recode_joined(batch, words, codes, flags)
         if self.policy.numbers == "near":
             cells = self.policy.alphabet.cells
@@ -317,6 +346,18 @@ class PolicyLookup:
                 known = self.policy.symbols[folded]
                 if known < len(self.policy.ordinary):
                     codes[place] = known
+
+    def _recode_organizations(
+        self, words: list[str], codes: Ids, places: NDArray[np.intp]
+    ) -> None:
+        """Look short words in capitals up anew that an ampersand touches: "AT&T"."""
+        for place in places.tolist():
+            word = with_old_case(words[place])
+            if codes[place] < len(self.policy.ordinary) and word.isupper():
+                if len(word) == 1:
+                    codes[place] = self._shape("letter")
+                elif len(word) <= _SHORT:
+                    codes[place] = self._name
 
     def _find_likely_name(self, word: str) -> int:
         """The symbol of a word with a capital as a name, plus 1; 0 if it is none.

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Codes
 from mondegreen.errors import InvalidParameterError
-from mondegreen.policy.days import DAYS, HALVES, HOURS, MONTHS
+from mondegreen.policy.abbreviations import Abbreviations
+from mondegreen.policy.days import DAYS, MONTHS
 from mondegreen.policy.policy import Policy
 from mondegreen.policy.shapes import PLACES
 from mondegreen.settings import Same, Structure
@@ -83,6 +84,7 @@ class PolicyPrinter:
         printed = [*words, *map(capitalize, words)]
         self._printed: NDArray[np.object_] = np.array(printed, dtype=np.object_)
         self._flags = GapFlags()
+        self._abbreviations = Abbreviations(policy)
         # A word that hides has the symbol of a group, which is no output of its own.
         known = {word: symbol for symbol, word in enumerate(policy.ordinary)}
         self._clitics = {known[word]: spelled for word, spelled in CLITICS.items()}
@@ -94,9 +96,8 @@ class PolicyPrinter:
         self._articles = [known[word] for word in ("a", "an") if word in known]
         lowered = list(map(str.lower, words))
         self._months = {code for code, word in enumerate(lowered) if word in MONTHS}
-        self._halves = {code for code, word in enumerate(lowered) if word in HALVES}
-        self._days = self._list_outputs(DAYS) if same == "place" else {}
-        self._hours = self._list_outputs(HOURS)
+        # A wider scope promises equal words the same output.
+        self._days = self._list_days() if same == "place" else {}
 
     disclosed: Final[tuple[str, ...]] = ()
     conditions: Final[tuple[str, ...]] = ()
@@ -154,6 +155,7 @@ class PolicyPrinter:
         flags = batch.flag_gaps(self._flags.__getitem__)
         is_first = np.zeros(len(codes) + 1, dtype=np.bool_)
         is_first[1:] = (flags & STARTS) > 0
+        is_first[self._abbreviations.find_behind(codes, flags, batch.begins)] = False
         is_first[batch.begins] = True
         formats = np.flatnonzero(codes >= self._words)
         index = np.array(codes, dtype=np.int64)
@@ -175,10 +177,10 @@ class PolicyPrinter:
         touching = np.flatnonzero(may_touch & ~is_last[:-1])
         return batch, printed, *batch.split_by_text(touching)
 
-    def _list_outputs(self, members: Mapping[str, tuple[int, ...]]) -> dict[int, str]:
-        """List what is printed in place of each output of some formats."""
+    def _list_days(self) -> dict[int, str]:
+        """List what is printed beside a month, by output."""
         policy, found = self.policy, {}
-        for name, chosen in members.items():
+        for name, chosen in DAYS.items():
             first = int(policy.first[policy.shape_symbol(PLACES[name])])
             for member, other in enumerate(chosen):
                 found[first + member] = policy.print(first + other)
@@ -191,11 +193,10 @@ class PolicyPrinter:
         formats: list[int],
         is_apart: NDArray[np.bool_],
     ) -> None:
-        """Print a day beside a month, and an hour before "am" or "pm".
+        """Print a number beside a month as a day.
 
         A function of outputs and structure alone. ``is_apart`` tells which words have a
-        single space and a word of their text behind them. An hour of two digits is also
-        a valid day, so a number between a month and "am" is an hour.
+        single space and a word of their text behind them.
         """
         for i in formats:
             code = int(codes[i])
@@ -203,9 +204,7 @@ class PolicyPrinter:
                 continue
             before = int(codes[i - 1]) if i and is_apart[i - 1] else -1
             behind = int(codes[i + 1]) if is_apart[i] else -1
-            if behind in self._halves and code in self._hours:
-                printed[i] = self._hours[code]
-            elif before in self._months or behind in self._months:
+            if before in self._months or behind in self._months:
                 printed[i] = self._days[code]
 
     def _choose_articles(

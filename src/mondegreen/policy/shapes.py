@@ -206,7 +206,7 @@ _YEAR: Final = re.compile("(19|20)[0-9]{2}")
 _MIXED: Final = (
     (re.compile("[0-9]{1,3}(st|nd|rd|th)"), "ordinal"),
     (re.compile("[0-9]{1,2}(am|pm)"), "time of day"),
-    (re.compile("([0-9]{2})?[0-9]0s"), "decade"),
+    (re.compile("([0-9]{2})?[0-9]0'?s"), "decade"),
     (re.compile("[0-9]{1,5}[a-z]{1,2}"), "measure"),
     *((re.compile(pattern), name) for pattern, name in WRITTEN_DATES),
 )

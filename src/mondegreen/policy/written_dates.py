@@ -13,24 +13,27 @@ from mondegreen.policy.shapes import WRITTEN_DATES
 
 DATES_DISCLOSED: Final = (
     "dates and times: where numbers are written as a date or a time, such as "
-    "2024-05-12, 31/12/1999 and 10:30. Each is one word, valid or not",
+    "2024-05-12, 31/12/1999 and 10:30. Each is one word, valid or not. So is a decade "
+    "with the ending 's, such as 1980's",
 )
 
 _DASHED: Final = "|".join(p for p, name in WRITTEN_DATES if "-" in name)
 _OTHERS: Final = "|".join(p for p, name in WRITTEN_DATES if "-" not in name)
+
+_DECADE: Final = "(?:[0-9]{2})?[0-9]0['’][sS]"
 
 # Not a part of a longer run of numbers and signs, such as those of addresses and
 # versions. A hyphen may stand between two times. Behind a full stop or a colon, the
 # first letter of the next word decides nothing.
 _FOUND: Final = re.compile(
     r"(?<![0-9A-Za-z@_/:.\\#%&+~])"
-    rf"(?:(?<!-)(?:{_DASHED})(?!-)|(?:{_OTHERS}))"
+    rf"(?:(?<!-)(?:{_DASHED})(?!-)|(?:{_OTHERS}|{_DECADE}))"
     r"(?![0-9A-Za-z@_/\\]|[.:](?![ \t\n\r\xa0\")\]}>”»]|\Z))"
 )
 
 
 def join_dates(text: str, parts: list[str]) -> list[str]:
-    """Make one word of each date and time of a text that was cut.
+    """Make one word of each date, time and 1980's of a text that was cut.
 
     >>> from mondegreen.text.tokenizer import tokenize
     >>> text = "Born 31/12/1999 at 10:30, by version 1.2.3.4"
@@ -44,6 +47,11 @@ def join_dates(text: str, parts: list[str]) -> list[str]:
     while i < len(parts):
         last, reach = i, at + len(parts[i])
         end = ends.get(at, reach)
+        gap = parts[i + 1]
+        if end == reach + 2 and gap[1:2] in ("s", "S"):  # a decade
+            joined += [text[at:end], gap[2:]]
+            i, at = i + 2, reach + len(gap)
+            continue
         while reach < end:
             reach += len(parts[last + 1]) + len(parts[last + 2])
             last += 2

@@ -45,9 +45,9 @@ _NO_GENITIVE: Final = frozenset(
     "your yours yourself yourselves".split()
 )
 
-STARTS, GENITIVE, TOUCHES, SPACE = 1, 2, 4, 8
+STARTS, GENITIVE, TOUCHES, SPACE, STOP, DOT = 1, 2, 4, 8, 16, 32
 """Flags of a gap: a sentence starts after it; it begins with ``'s``; words touch; it is
-a single space."""
+a single space; it is a full stop and spaces; it is a full stop alone."""
 
 
 @functools.cache
@@ -149,6 +149,7 @@ class GapFlags(dict[str, int]):
         has_end = sentence_ends([gap, ""])[0]
         flags = STARTS * has_end + GENITIVE * (gap[1:2] in ("s", "S"))
         flags += TOUCHES * (gap in TOUCHING) + SPACE * (gap == " ")
+        flags += STOP * (gap[:2] == ". " and gap.strip(" ") == ".") + DOT * (gap == ".")
         if len(self) >= _MEMO:
             self.clear()
         self[gap] = flags

@@ -24,7 +24,8 @@ SHAPES = (
     "who'll this'd must've aren't THEY'RE I'd you’re a'm house'd zorblax've it'll 1899 "
     "2024-05-12 1999/12/31 31.12.1999 31-12-1999 5/6/2007 1.2.03 31/12/99 92:84 9:30 "
     "10:30:15 9:05:59 10:30pm 9:30AM 10:30\u0301 2024-05-12T10:30 39 amp quot x27 "
-    "#39; quot; &lt; &#X201c; &nbsp; s S "
+    "#39; quot; &lt; &#X201c; &nbsp; s S 1980's 80’s 1990'S 70's'x 0's AT BY BB Will "
+    "May Best Hope Dr Tue Jan sat vs "
     "\u1c89x \U0001e030 \x00 \x1b \u200b"
 ).split(" ")
 GAPS = (
@@ -48,6 +49,9 @@ GAPS = (
     "&quot;",
     ";",
     " #",
+    "&",
+    "&amp;",
+    ".  ",
 )
 GAPS += (
     "@",
@@ -97,11 +101,18 @@ def texts(count: int, seed: int = 23) -> list[str]:
         " ".join(chr(0x4E00 + i) for i in range(2000)),
         " ".join(policy.words[-120:]),
     ]
-    # Numbers beside months and hours, which are printed as valid ones.
+    # Numbers beside months, which are printed as valid days.
     found += [
         "14 June, June 14. 3rd Jan, Jan 31st 07 Mar at 10 pm 5 am 08 PM June 10 pm "
         "May 5 30th Sept am " * 8,
         "in May 14 14 May 0 Dec  9 Dec-8 ",
+        "Will Smith, May Jones",
+        "Will Hope\nMay I\r\nHope so.\nBill Paid \nART HOPE",
+        "Best Of New May: Will You See IT",
+        "THIS WILL BE BEST, MAY IT",
+        "AT&T, Q&A and AT&amp;T&I; THESE&BY, BY&",
+        "the U.S. Tax at 5 p.m. The Tue. Evening, Jan.  It; Dr. The sat. The a. The",
+        "In the 1980's, the '80s, 90’s 1985's 80'sx 1980's1",
     ]
     found += ["Anna met ANNA, anna and Ａｎｎａ. " * 5, "1/01 2/02 03/03 " * 40]
     while len(found) < count:

@@ -8,13 +8,13 @@ export declare class PolicyPrinter {
     /** Of each ending: the word that it stands for, and the ordinary words it is joined to. */
     private readonly endings;
     private readonly articles;
-    /** Of each format of days: the rules for days and hours. */
+    /** Of each format of days, its rule. */
     private readonly days;
     constructor(policy: Policy, endings: Readonly<Record<string, string>>, structure: string, same: string);
     /** The text in pieces, `[structure, word, ..., structure]`. */
     print(given: readonly string[], outputs: readonly Output[]): string[];
     private word;
-    /** The member that is printed as a day beside a month, or as an hour before "am" or "pm". */
+    /** The member that is printed as a day beside a month. */
     private dayOf;
     /** Print "a" or "an" as the sensitive word asks that is printed behind it. */
     private chooseArticle;

@@ -132,9 +132,8 @@ def prompts() -> str:
     numbers = range(1, len(rows[0]))
     table = Table(["setting", *(f"same, judge {n}" for n in numbers)], rows)
     return (
-        "Other judges read 20 other prompts, each in "
-        f"{count} conversations. The table counts the prompts that ask the same in "
-        f"most conversations.\n\n{table}"
+        f"The judges also read 20 other prompts, each in {count} conversations. The "
+        f"table counts the prompts that ask the same in most of them.\n\n{table}"
     )
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from mondegreen.threads import THREADS
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Pages whose examples need the module that they show: tests/contract/test_plugins.py.
@@ -41,6 +43,11 @@ def commands(block):
     joined = block.replace("\\\n", " ")
     lines = (line.strip() for line in joined.splitlines())
     return [line[2:] for line in lines if line.startswith("$ ")]
+
+
+def threads():
+    """Return the variables that hold libraries to a thread, where tests are held."""
+    return {name: os.environ[name] for name in THREADS if name in os.environ}
 
 
 def require_experiments():
@@ -75,7 +82,7 @@ def test_the_commands_of_a_page_succeed_one_after_another(lines, tmp_path):
     done = subprocess.run(
         ["/bin/bash", "-euo", "pipefail", "-c", "\n".join(lines)],
         cwd=tmp_path,
-        env={"PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8"},
+        env={"PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8", **threads()},
         capture_output=True,
         text=True,
         timeout=300,

@@ -71,7 +71,7 @@ def test_python_examples_give_what_they_show(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("lines", list(pages()))
-@pytest.mark.slow("starts a process for every command of every page")
+@pytest.mark.slow("starts a process for every command of every page", seconds=4)
 def test_the_commands_of_a_page_succeed_one_after_another(lines, tmp_path):
     if any("mondegreen reproduce" in line for line in lines):
         require_experiments()

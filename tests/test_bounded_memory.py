@@ -25,6 +25,7 @@ from strategies import WORDS
 MEGABYTE = 1_000_000
 ROW_BYTES = 4000
 ALLOWANCE = 100 * MEGABYTE
+LARGE = 215 * MEGABYTE
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="getrusage is of POSIX")
 
@@ -114,13 +115,13 @@ def write(path, size, text_share=0.05):
 @pytest.fixture(params=["csv", "jsonl", "parquet"])
 def large(request, tmp_path):
     path = tmp_path / f"in.{request.param}"
-    write(path, 260 * MEGABYTE)
+    write(path, LARGE)
     yield path
     for made in tmp_path.iterdir():
         made.unlink()
 
 
-@pytest.mark.slow("writes and reads files of hundreds of megabytes")
+@pytest.mark.slow("writes and reads files of hundreds of megabytes", seconds=7)
 def test_a_file_larger_than_the_allowance_passes_within_it(growth, large, tmp_path):
     size = large.stat().st_size
     assert size > 2 * ALLOWANCE
@@ -131,16 +132,16 @@ def test_a_file_larger_than_the_allowance_passes_within_it(growth, large, tmp_pa
 @pytest.mark.slow("a large file")
 def test_the_allowance_is_broken_by_a_program_that_holds_the_file(growth, tmp_path):
     path = tmp_path / "in.csv"
-    write(path, 260 * MEGABYTE)
+    write(path, LARGE)
     code = "import sys; held = open(sys.argv[1], 'rb').read()"
     assert growth(path, code=code) > ALLOWANCE
     path.unlink()
 
 
-@pytest.mark.slow("writes and reads files of hundreds of megabytes")
+@pytest.mark.slow("writes and reads files of hundreds of megabytes", seconds=7)
 def test_workers_are_no_larger(growth, tmp_path):
     path = tmp_path / "in.csv"
-    write(path, 260 * MEGABYTE)
+    write(path, LARGE)
     assert growth(path, "--jobs", "2", "--force") < ALLOWANCE
     path.unlink()
 

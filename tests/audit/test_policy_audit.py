@@ -350,7 +350,7 @@ def run(*arguments):
     return done.exit_code, json.loads(done.stdout) if done.stdout else done
 
 
-@pytest.mark.slow("audits all words of the default")
+@pytest.mark.slow("audits all words of the default", seconds=5)
 def test_the_command_audits_the_default_and_python_the_same():
     code, report = run("-e", "12", "--seed", "0", "--runs", "2000")
     made = mg.Privatizer(mg.mechanism("urr", epsilon=12.0))
@@ -363,7 +363,7 @@ def test_the_command_audits_the_default_and_python_the_same():
     assert own.to_dict() == report
 
 
-@pytest.mark.slow("audits all words of two policies")
+@pytest.mark.slow("audits all words of two policies", seconds=12)
 def test_the_command_takes_what_chooses_a_policy():
     code, report = run("--policy", "names", "-m", "krr", "-e", "8", "--runs", "0")
     assert (code, report["verdict"], report["space"]) == (0, "holds", "policy names")

@@ -87,7 +87,7 @@ def test_a_column_that_no_record_has_leaves_standard_output_empty(run, args, mis
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.slow("200,000 records by every way out")
+@pytest.mark.slow("200,000 records by every way out", seconds=8)
 def test_200_000_records_without_the_column_leave_no_way_out_in_clear(command, jobs):
     Path("in.jsonl").write_text(f'{{"body":"{CANARY} 555"}}\n' * 200_000)
     os.mkfifo("out.fifo")

@@ -8,12 +8,23 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import venv
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
-__all__ = ["ROOT", "environment", "run", "wheel_in", "wheel_of_experiments_in"]
+__all__ = [
+    "ROOT",
+    "copy_declared",
+    "environment",
+    "run",
+    "wheel_in",
+    "wheel_of_experiments_in",
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,6 +59,52 @@ def environment(folder):
     """Make a fresh environment; its Python."""
     venv.create(folder, with_pip=True)
     return folder / "bin" / "python"
+
+
+def copy_declared(extra, python):
+    """Copy what an extra of this package declares, and what that declares, no more.
+
+    From this environment into that of ``python``; what is not here is left out.
+    """
+    (to,) = python.parent.parent.glob("lib/python*/site-packages")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lines = [*project["dependencies"], *project["optional-dependencies"][extra]]
+    for found in _closure(lines):
+        # Folders whole, for the bytecode in them; no programs, which are outside.
+        for top in {file.parts[0] for file in found.files} - {"..", "__pycache__"}:
+            here, there = Path(found.locate_file(top)), to / top
+            if here.is_dir():
+                shutil.copytree(here, there, copy_function=_link, dirs_exist_ok=True)
+            else:
+                _link(here, there)
+
+
+def _link(here, there):
+    """Link a file, which nobody changes in place, or copy it to another disk."""
+    try:
+        os.link(here, there)
+    except OSError:
+        shutil.copy2(here, there)
+
+
+def _closure(lines):
+    """Yield the distributions here that requirements ask for, and those ask for."""
+    open_, seen = [Requirement(line) for line in lines], set()
+    while open_:
+        asked = open_.pop()
+        name = canonicalize_name(asked.name)
+        new = {(name, extra) for extra in ("", *asked.extras)} - seen
+        seen |= new
+        try:
+            found = distribution(name)
+        except PackageNotFoundError:
+            continue
+        if (name, "") in new:
+            yield found
+        for needed in map(Requirement, found.requires or ()):
+            marker = needed.marker
+            if any(not marker or marker.evaluate({"extra": one}) for _, one in new):
+                open_.append(needed)
 
 
 def wheel_in(folder):

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from mondegreen.threads import THREADS
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Pages whose examples need the module that they show: tests/contract/test_plugins.py.
@@ -43,6 +45,11 @@ def commands(block):
     return [line[2:] for line in lines if line.startswith("$ ")]
 
 
+def threads():
+    """Return the variables that hold libraries to a thread, where tests are held."""
+    return {name: os.environ[name] for name in THREADS if name in os.environ}
+
+
 def require_experiments():
     """Skip where nothing registers the command ``reproduce`` for other processes."""
     try:
@@ -64,7 +71,7 @@ def test_python_examples_give_what_they_show(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("lines", list(pages()))
-@pytest.mark.slow("starts a process for every command of every page")
+@pytest.mark.slow("starts a process for every command of every page", seconds=4)
 def test_the_commands_of_a_page_succeed_one_after_another(lines, tmp_path):
     if any("mondegreen reproduce" in line for line in lines):
         require_experiments()
@@ -75,7 +82,7 @@ def test_the_commands_of_a_page_succeed_one_after_another(lines, tmp_path):
     done = subprocess.run(
         ["/bin/bash", "-euo", "pipefail", "-c", "\n".join(lines)],
         cwd=tmp_path,
-        env={"PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8"},
+        env={"PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8", **threads()},
         capture_output=True,
         text=True,
         timeout=300,

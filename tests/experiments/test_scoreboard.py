@@ -175,6 +175,7 @@ def run(*arguments):
 
 @pytest.mark.slow("attacks on twenty releases")
 def test_the_board_of_a_tiny_bench_is_printed_and_kept(folder, notes, few, tmp_path):
+    notes.write_text("".join(json.dumps(row) + "\n" for row in invented(30)))
     given = ["scoreboard", "--data", folder, "--runs", tmp_path / "runs"]
     given += ["--set", f"own={notes}", "--spans", "spans"]
     first = run(*given)

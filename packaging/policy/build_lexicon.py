@@ -659,7 +659,7 @@ class Sections:
 
     def lines(self) -> Iterator[str]:
         """Write the sections as lines of the file."""
-        header = {"name": "english", "version": "2026.4"}
+        header = {"name": "english", "version": "2026.5"}
         yield from ("mondegreen-lexicon 1", json.dumps(header, sort_keys=True))
         yield from ("[ordinary]", " ".join(self.ordinary))
         for kind, words in sorted(self.capitals.items()):

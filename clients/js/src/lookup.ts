@@ -115,11 +115,12 @@ export class PolicyLookup {
       const opensLine = hasCapital && code < policy.ordinary && startsLine(i) && (flags[i]! & BLANK) > 0;
       const isPair = opensLine && i + 1 < words.length && startsLine(i + 2) && (flags[i + 1]! & BLANK) > 0;
       const isSure = owns || (opensLine && startsLine(i + 1)) || (behind & SIGN) > 0;
-      if (!(isSure || isPair || inTitle || behind & STOP)) return code;
+      const isLikely = inTitle || (behind & STOP) > 0 || cases[i] === CAPITALS;
+      if (!(isSure || isPair || isLikely)) return code;
       const folded = this.tokenizer.folded(readEnding(word));
       const isTitled = inTitle && cases[i] === CAPITAL && IN_TITLES.has(folded);
       const sure = isSure || isTitled || (isPair && GIVEN.has(folded));
-      if (!(sure || inTitle || behind & STOP)) return code;
+      if (!(sure || isLikely)) return code;
       if (isLoud[i] && cases[i] === CAPITALS && !sure) {
         // An abbreviation such as US is a word here, as all others are.
         const small = LOUD.has(folded) && policy.upper.has(folded) ? policy.symbols.get(folded)! : Infinity;

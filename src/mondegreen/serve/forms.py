@@ -129,7 +129,8 @@ class ExplainAnswer(BaseModel):
 
     is_kept: bool = Field(description="Whether the word is on the keep-list.")
     guarantee: dict[str, Any] | None = Field(
-        description="The guarantee, as in GET /guarantee; null for a word that is kept."
+        description="The guarantee, as in the answer of POST /v1/privatize; null for "
+        "a word that is kept."
     )
     stay: float | Interval = Field(
         description="Probability that the word is printed unchanged. An interval if it "

@@ -14,8 +14,7 @@ from mondegreen.language.build import read_words
 
 DRAWS: Final = 101
 RULE: Final = (
-    f"A public language model ranked {DRAWS} results, "
-    "and we print the one in the middle."
+    f"A public language model ranked {DRAWS} results. We print the middle one."
 )
 
 

@@ -66,7 +66,10 @@ class PrivatizeAnswer(BaseModel):
     """The released texts and their guarantee."""
 
     texts: list[str | None] = Field(description="Texts in the order of the request.")
-    guarantee: dict[str, Any] = Field(description="Guarantee of the release.")
+    guarantee: dict[str, Any] = Field(
+        description="Guarantee of the release. With scope conversation, it has only "
+        "`mechanism` and `lines`, its sentences."
+    )
     conversation: str | None = Field(
         None, description="With scope conversation: the token of the conversation."
     )

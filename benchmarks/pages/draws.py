@@ -14,7 +14,7 @@ from mondegreen.language.build import read_words
 
 DRAWS: Final = 101
 RULE: Final = (
-    f"Each result is the median of {DRAWS} results that a public language model ranked."
+    f"A public language model ranked {DRAWS} results. We print the middle one."
 )
 
 

@@ -71,8 +71,9 @@ def outputs() -> str:
     header = ["text", "`sensitive`", "`names`"]
     table = Table(header, rows, text_columns=(1, 2))
     return (
-        "Real results of `urr` at epsilon 12. You can repeat them with "
-        f"`--seed {SEED}`:\n\n{table}"
+        "Real results of `urr` at epsilon 12. To repeat them, write the three texts "
+        "into a file, one per line: `mondegreen privatize FILE --epsilon 12 --seed "
+        f"{SEED}`. For the last column, add `--policy names`:\n\n{table}"
     )
 
 

@@ -505,7 +505,8 @@ class Guarantee:
         if not self.small_formats:
             return said
         sizes = (f"{name} {size:g}" for name, size in self.small_formats.items())
-        return f"{said} Smaller groups: {', '.join(sizes)}."
+        small = ", ".join(sizes)
+        return f"{said} Only numbers and times have smaller groups, such as {small}."
 
     def _within(self) -> str:
         return f" that {', and '.join(self.conditions)}" if self.conditions else ""

@@ -264,6 +264,7 @@ def read_promise(**options):
 EXAMPLES = {
     "one digit": "7",
     "two to nine": "nine",
+    "million": "million",
     "Roman number": "iii",
     "weekday": "Friday",
     "month": "June",

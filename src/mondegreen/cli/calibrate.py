@@ -137,7 +137,7 @@ def calibrate(
     finds the probability of each level of the tree at one --epsilon.
 
     \b
-    mondegreen calibrate tickets.csv --column text -t sensitive=0.15 -t ordinary=0.95
+    mondegreen calibrate tickets.csv --column text -t sensitive=0.35 -t ordinary=0.95
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     mondegreen calibrate public.csv -m tree -t success=0.2 -e 10 -o chances.json
     """  # noqa: D301

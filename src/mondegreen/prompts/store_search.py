@@ -36,10 +36,10 @@ FETCH: Final = 50
 """Passages that are fetched by default: the most that OpenAI returns."""
 
 NOTICE: Final = (
-    "Sorted on this machine by your true question. The server knows neither the "
-    "question nor this order. Opening some of these results, sending some of them on, "
-    "and a follow-up question that depends on them are second releases: they disclose "
-    "your true question, without a bound. Send all results, or none."
+    "Sorted on this machine by your true question. The server got a release of "
+    "it, and does not know this order. Opening some of these results, sending some of "
+    "them on, and a follow-up question that depends on them are second releases: they "
+    "disclose your true question, without a bound. Send all results, or none."
 )
 """What an answer says of the next step."""
 

@@ -66,7 +66,10 @@ class PrivatizeAnswer(BaseModel):
     """The released texts and their guarantee."""
 
     texts: list[str | None] = Field(description="Texts in the order of the request.")
-    guarantee: dict[str, Any] = Field(description="Guarantee of the release.")
+    guarantee: dict[str, Any] = Field(
+        description="Guarantee of the release. With scope conversation, it has only "
+        "`mechanism` and `lines`, its sentences."
+    )
     conversation: str | None = Field(
         None, description="With scope conversation: the token of the conversation."
     )
@@ -129,7 +132,8 @@ class ExplainAnswer(BaseModel):
 
     is_kept: bool = Field(description="Whether the word is on the keep-list.")
     guarantee: dict[str, Any] | None = Field(
-        description="The guarantee, as in GET /guarantee; null for a word that is kept."
+        description="The guarantee, as in the answer of POST /v1/privatize; null for "
+        "a word that is kept."
     )
     stay: float | Interval = Field(
         description="Probability that the word is printed unchanged. An interval if it "

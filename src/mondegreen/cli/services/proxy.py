@@ -119,9 +119,10 @@ def proxy(
         type=click.IntRange(1, 1000),
     ),
     key_file: File | None = option(
-        "Key file of the noise: conversations repeat their releases after a restart. "
-        "With --conversations, the key of that file instead.  [default: a new secret "
-        "key at each start]"
+        "Key file. Without --conversations, it is the key of the noise: the same text "
+        "of a client gets the same release after a restart. With --conversations, it "
+        "is the key that encrypts that file.  [default: a new secret key at each "
+        "start]"
     ),
     key_env: str | None = option(
         "Environment variable with the key, as 64 hex digits, instead of --key-file.",

@@ -37,8 +37,7 @@ class Releaser:
 
     The order of calls is :meth:`survey` for each file, :meth:`begin`, then within
     :meth:`progress` :meth:`release`, :meth:`finish` and :meth:`note_output` for each
-    file, then
-    :meth:`report`, :meth:`say_done`.
+    file, then :meth:`report`, :meth:`say_done`.
 
     Parameters
     ----------

@@ -123,6 +123,8 @@ class OptionalDependencyError(MondegreenError, ImportError):
         if extra:
             # The package is on no index: its name there may be somebody else's.
             wanted = f"'.[{extra}]', in the folder with pyproject.toml"
+            if needed := _list_needed(extra):
+                wanted += f". In any other folder: pip install {needed}"
         super().__init__(
             f"{feature} needs {library}, which is not installed: pip install {wanted}"
         )
@@ -134,6 +136,24 @@ class OptionalDependencyError(MondegreenError, ImportError):
         if module == "mondegreen":
             return None
         return cls(_DISTRIBUTIONS.get(module, module), _EXTRAS.get(module, ""))
+
+
+def _list_needed(extra: str) -> str:
+    """List what an extra needs, as pip takes it in any shell; "" if unknown."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        stated = requires("mondegreen") or []
+    except PackageNotFoundError:
+        return ""
+    split = (each.replace("'", '"').partition(";") for each in stated)
+    found = {name.strip(): marker.strip() for name, _, marker in split}
+    own = f'extra == "{extra}"'
+    needed = {name: marker for name, marker in found.items() if own in marker}
+    # This package is on no index, and pip takes no conditions in a list.
+    if any(n.startswith("mondegreen") or m != own for n, m in needed.items()):
+        return ""
+    return " ".join(f'"{name}"' for name in needed)
 
 
 _DISTRIBUTIONS = {  # of modules with another name

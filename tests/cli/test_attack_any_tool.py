@@ -15,7 +15,10 @@ from tests.attacks.any_tool.texts import make_texts, replace
 
 from commands import run_command
 from mondegreen.attacks.any_tool.run import ORDER
+from mondegreen.attacks.attack import Attack
+from mondegreen.cli.attack import add_missing, check_limits
 from mondegreen.cli.main import cli
+from mondegreen.errors import PrivacyError
 
 SECRET = "zyxwoldemorth"
 
@@ -74,6 +77,24 @@ def test_csv_and_parquet_give_what_json_lines_give(files):
     wanted = attacked("o.jsonl", "r.jsonl", "--spans", "spans")
     for form in ("csv", "parquet"):
         assert attacked(f"o.{form}", f"r.{form}", "--spans", "spans") == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "says"),
+    [
+        ("survivors", ["single_word"], "leave out --epsilon and name a RELEASE"),
+        ("sensitive_words", ["survivors"], "needs --epsilon, with the value"),
+        ("averaging", ["single_word"], "--policy all"),
+        ("attribute", ["survivors"], "--label COLUMN"),
+        ("unchanged_rows", ["single_word", "linkage"], "one of: single_word, linkage"),
+    ],
+)
+def test_a_limit_without_a_result_says_what_to_do(name, others, says):
+    found = {each: Attack(each, "", 0.0, 0.0, 0.0, None, 1) for each in others}
+    made = add_missing(found, {name: 0.1})
+    with pytest.raises(PrivacyError, match="has no result for these files") as error:
+        check_limits(made, {name: 0.1})
+    assert says in str(error.value)
 
 
 @pytest.mark.slow("seconds")

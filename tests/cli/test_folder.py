@@ -1,5 +1,6 @@
 """Several inputs, or folders, become one new folder, whole or not at all."""
 
+import hashlib
 import json
 import os
 import signal
@@ -57,6 +58,11 @@ def test_a_folder_becomes_a_folder_with_one_report(run, texts, tmp_path):
     report = json.loads(Path("report.json").read_text())
     assert report["counts"] == {"rows": 5, "words": 10, "files": 4}
     assert report["input"]["format"] == "txt, json, parquet, csv"
+    stated = {each["name"]: each["sha256"] for each in report["outputs"]}
+    assert stated == {
+        name: hashlib.sha256((out / name).read_bytes()).hexdigest()
+        for name in names(out)
+    }
     assert "names of files and folders" in report["guarantee"]["disclosed"]
     assert "docx" not in json.dumps(report)
     stated = pq.read_schema(out / "d.parquet").metadata[b"mondegreen"]

@@ -1,5 +1,7 @@
 """The command itself: how it is started, and what it says of what it does not know."""
 
+import re
+import shlex
 import subprocess
 import sys
 
@@ -68,6 +70,17 @@ def test_a_module_of_ours_that_is_missing_is_a_bug():
     theirs = ModuleNotFoundError("no", name="faiss.contrib")
     absent = OptionalDependencyError.from_import(theirs)
     assert "pip install faiss-cpu" in str(absent)
+
+
+@pytest.mark.parametrize("module", ["uvicorn", "httpx", "fastapi"])
+def test_libraries_of_the_proxy_install_from_any_folder(module):
+    absent = OptionalDependencyError.from_import(ModuleNotFoundError(name=module))
+    command = str(absent).partition("In any other folder: ")[2]
+    program, verb, *needed = shlex.split(command)
+    assert (program, verb) == ("pip", "install")
+    names = {re.split("[<>=]", each)[0] for each in needed}
+    assert {"fastapi", "uvicorn", "httpx", "starlette"} <= names
+    assert not any(each.startswith((".", "mondegreen")) for each in needed)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import gzip
+import hashlib
 import json
 import os
 import re
@@ -11,9 +12,11 @@ import signal
 import subprocess
 import sys
 import sysconfig
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -730,6 +733,11 @@ def test_the_report_holds_the_guarantee_and_no_function_of_private_words(run):
         options = ["--report", "r.json", "--force", "--unknown", "word"]
         run("in.txt", "-o", "out.txt", *options)
         reports.append(json.loads(Path("r.json").read_bytes()))
+        released = hashlib.sha256(Path("out.txt").read_bytes()).hexdigest()
+        # Both are of the release, and not of the texts.
+        made, outputs = reports[-1].pop("made"), reports[-1].pop("outputs")
+        assert datetime.fromisoformat(made)
+        assert outputs == [{"name": "out.txt", "sha256": released}]
     assert reports[0] == reports[1]
     report = reports[0]
     assert report["counts"] == {"rows": 3, "words": 5}
@@ -1054,3 +1062,29 @@ def test_a_certificate_is_said_to_be_kept_only_where_it_is(run, monkeypatch, tmp
     done = run(*arguments, stdin=b"bad dog\n", epsilon="1.765625")
     assert "The result is stored" in done.stderr
     assert list((tmp_path / "home" / "certificates").iterdir())
+
+
+@pytest.mark.parametrize("name", ["o.txt", "o.csv.gz", "o.parquet", "o.xlsx", "-"])
+def test_a_report_has_its_time_and_the_hash_of_the_release(run, name):
+    given = "in" + (Path(name).suffix if name.endswith(("t", "x")) else ".csv")
+    if name.endswith(".parquet"):
+        pq.write_table(pa.table({"text": ["I met Ann."]}), given)
+    elif name.endswith(".xlsx"):
+        book = openpyxl.Workbook()
+        book.active.append(["text"])
+        book.active.append(["I met Ann."])
+        book.save(given)
+    else:
+        Path(given).write_text("text\nI met Ann.\n")
+    before = datetime.now(UTC).replace(microsecond=0)
+    options = () if given.endswith(".txt") else ("-c", "text")
+    run(given, "-o", name, *options, "--report", "r")
+    report = json.loads(Path("r").read_bytes())
+    made = datetime.fromisoformat(report["made"])
+    assert made.utcoffset() == timedelta(0)
+    assert before <= made <= datetime.now(UTC)
+    if name == "-":
+        assert report["outputs"] == []
+        return
+    digest = hashlib.sha256(Path(name).read_bytes()).hexdigest()
+    assert report["outputs"] == [{"name": name, "sha256": digest}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sqlite3
@@ -36,6 +37,7 @@ from mondegreen.prompts.conversations import (  # noqa: E402
 )
 from mondegreen.serve.proxy import ProxySettings, create_proxy  # noqa: E402
 from mondegreen.serve.upstream import Upstream  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 KEY = bytes(range(32))
 SAID = "I am Chukwudi Okonkwo of Ibadan, account 4711-0815."
@@ -186,6 +188,90 @@ def test_what_is_deleted_leaves_the_file(path, guard):
     with opened(path, guard) as kept:
         assert not is_open(kept, token)
         assert is_open(kept, other)
+
+
+def test_a_sweep_empties_memory_and_the_file(path, guard, clock):
+    with opened(path, guard, clock) as kept:
+        begin(kept)
+        clock.now += 100.0
+        kept.sweep()
+        assert (len(kept), kept.forgotten) == (0, 1)
+        assert not list(kept._file.heads())
+        assert (path.parent / f"{path.name}-wal").stat().st_size == 0
+
+
+def test_what_a_full_disk_keeps_in_the_file_leaves_it_later(
+    path, guard, clock, monkeypatch
+):
+    with opened(path, guard, clock) as kept:
+        for _ in range(2):
+            begin(kept)
+        clock.now += 100.0
+
+        def fail(name):
+            raise ConversationFileError(path, "the disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ConversationFile, "remove", lambda self, name: fail(name))
+            with pytest.raises(ConversationFileError):
+                kept.sweep()
+        assert len(kept) == 0
+        assert len(list(kept._file.heads())) == 2
+        kept.sweep()
+        assert not list(kept._file.heads())
+
+
+@pytest.mark.parametrize("service", ["proxy", "service"])
+def test_conversations_are_forgotten_while_nobody_calls(
+    path, guard, monkeypatch, service
+):
+    from mondegreen.serve import conversation_paths
+    from mondegreen.serve.app import create_app
+    from mondegreen.serve.service_settings import ServiceSettings
+
+    with closing(ConversationFile(path, mg.KeyedNoise(KEY), guard)) as file:
+        if service == "proxy":
+            settings = ProxySettings(
+                guard,
+                Upstream("http://127.0.0.1:9"),
+                conversation_seconds=0.05,
+                conversation_file=file,
+            )
+            app = create_proxy(settings)
+            call = ("/v1/chat/completions", {"messages": [user(SAID)]})
+        else:
+            short = functools.partial(Conversations, seconds=0.05)
+            monkeypatch.setattr(conversation_paths, "Conversations", short)
+            privatizer = mg.Privatizer(
+                mg.mechanism("urr", epsilon=10.0), policy="names"
+            )
+            app = create_app(
+                ServiceSettings(privatizer, conversations=guard, conversation_file=file)
+            )
+            call = ("/v1/privatize", {"texts": [SAID], "scope": "conversation"})
+        with TestClient(app, base_url="http://127.0.0.1") as client:
+            client.post(call[0], json=call[1])
+            wait_until(lambda: not list(file.heads()))
+
+
+@pytest.mark.slow("a process of the command starts")
+def test_an_idle_proxy_forgets(tmp_path, guard):
+    key, path = tmp_path / "key", tmp_path / "conversations"
+    key.write_bytes(KEY)
+    with opened(path, guard) as kept:
+        begin(kept)
+    options = ["--restore", "--conversations", str(path), "--key-file", str(key)]
+    options += ["--conversation-ttl", "0.5", "--upstream", "http://127.0.0.1:9/v1"]
+    with started(*options) as (_, address, _), httpx.Client(timeout=WAIT) as client:
+        body = {"messages": [user(SAID)]}
+        assert client.post(f"{address}/chat/completions", json=body).status_code == 502
+        metrics = address.removesuffix("/v1") + "/metrics"
+        wait_until(lambda: "forgotten_total 2.0" in client.get(metrics).text)
+        assert "mondegreen_conversations_kept 0.0" in client.get(metrics).text
+
+
+def user(text):
+    return {"role": "user", "content": text}
 
 
 def test_what_is_deleted_while_it_is_written_stays_deleted(path, guard, monkeypatch):

@@ -48,6 +48,18 @@ def test_a_conversation_lives_for_its_time_after_the_last_request(kept, clock):
     assert len(kept) == 0
 
 
+def test_a_sweep_forgets_what_nobody_asks_for_any_more(kept, clock):
+    for _ in range(2):
+        kept.open(None, "me")
+    clock.now = 9.0
+    token, _ = kept.open(None, "me")
+    clock.now = 10.0
+    kept.sweep()
+    assert (len(kept), kept.forgotten) == (1, 2)
+    assert is_open(kept, token)
+    assert 0 < kept.period <= 5.0
+
+
 def test_nobody_else_opens_or_deletes_it(kept):
     token, _ = kept.open(None, "me")
     with pytest.raises(UnknownConversationError, match="header"):

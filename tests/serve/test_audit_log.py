@@ -14,13 +14,14 @@ from click.testing import CliRunner
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.serve.audit_log import GENESIS, AuditLog, log_request, verify
+from mondegreen.serve.banner import find_host
 
 
 @pytest.fixture
 def path(tmp_path):
     found = tmp_path / "audit.log"
     log = AuditLog(found)
-    with log_request(log, "d" * 64):
+    with log_request(log, "d" * 64, "api.example.org"):
         for number in range(5):
             log.append("request", kind="embeddings", bytes=number)
     return found
@@ -41,6 +42,22 @@ def test_each_line_holds_the_hash_of_the_line_before(path):
     assert chain.first <= chain.last
     events = [json.loads(line)["event"] for line in lines(path)]
     assert events == ["start", *["request"] * 5, "stop"]
+    assert json.loads(lines(path)[0])["upstream"] == "api.example.org"
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("https://api.example.org/v1/a-path", "api.example.org"),
+        (
+            "https://me:secret@api.example.org:8443/v1?key=secret",
+            "api.example.org:8443",
+        ),
+        ("http://[::1]:9/v1", "[::1]:9"),
+    ],
+)
+def test_the_host_of_an_upstream_is_named_without_its_secrets(address, host):
+    assert find_host(address) == host
 
 
 def changed(found, how):
@@ -94,7 +111,7 @@ def test_lines_that_are_missing_at_the_end_show_by_a_noted_hash_alone(path):
 def test_a_log_goes_on_after_a_restart(path):
     noted = verify(path).last_hash
     log = AuditLog(path)
-    with log_request(log, "d" * 64):
+    with log_request(log, "d" * 64, "api.example.org"):
         pass
     assert verify(path, noted).lines == 9
 

@@ -80,6 +80,14 @@ _HEADINGS: Final = {
     "identity": "singled out by what is left",
 }
 
+_WITHOUT_EPSILON: Final = frozenset(
+    "survivors displaced_rows surrogates attribute identity".split()
+)
+_WITH_EPSILON: Final = frozenset(
+    "sensitive_words single_word worst_word mutual_information".split()
+)
+_WITH_POLICY_ALL: Final = frozenset("learning_reader categories averaging".split())
+
 
 @command()
 def attack(
@@ -388,13 +396,28 @@ def add_missing(
     """Add attacks that have a limit and no result: what is not known is not below."""
     from mondegreen.attacks.attack import Attack
 
-    why = "has no result for these files and options"
     missing = {
-        name: Attack(name, why, None, None, None, None, 0, "")
+        name: Attack(name, _explain_missing(name, found), None, None, None, None, 0, "")
         for name in limits
         if name not in found
     }
     return {**found, **missing}
+
+
+def _explain_missing(name: str, found: Mapping[str, Attack]) -> str:
+    """Say why an attack has no result, and what to do."""
+    is_any_tool = "survivors" in found
+    if name in _WITHOUT_EPSILON and not is_any_tool:
+        advice = "leave out --epsilon and name a RELEASE"
+    elif name in _WITH_POLICY_ALL:
+        advice = "it needs --epsilon and --policy all"
+    elif name in _WITH_EPSILON and is_any_tool:
+        advice = "it needs --epsilon, with the value of the release"
+    elif name == "attribute":
+        advice = "it needs --label COLUMN"
+    else:
+        advice = f"remove this limit, or choose one of: {', '.join(found)}"
+    return f"has no result for these files and options: {advice}"
 
 
 def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:

@@ -8,6 +8,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import click
@@ -319,6 +320,7 @@ class _Run:
             beside = {"--report": self.report, "--map": map_path}
             _check_paths(input, output, beside, self.read)
             target = _target(self.report, force=self.force)
+            is_hashed = target is not None and sink.target.hash_bytes()
             self.releaser.begin(self.prepare())
             map_target = _target(map_path, force=self.force)
             with (
@@ -330,6 +332,9 @@ class _Run:
                 with self.releaser.progress():
                     self.releaser.release(source, sink, privatize, names)
                 stated = self.releaser.finish(source, names)
+                if is_hashed:  # before the report, which appears with the release
+                    name = Path(output).name
+                    self.releaser.note_output(name, sink.end(stated))
                 with _beside(target, self.releaser.report()), _commit(map_target):
                     sink.commit(stated)
         self.releaser.say_done(output)
@@ -357,10 +362,17 @@ class _Run:
             for each in plan.files:
                 with self.open(each.input) as source:
                     names = _logical(source.text_columns, self.logical)
-                    with open_sink(folder.file(each.output), source) as sink:
+                    sink = open_sink(folder.file(each.output), source)
+                    if target is not None:
+                        sink.target.hash_bytes()
+                    with sink:
                         privatize = self._with_spans(submit, source)
                         self.releaser.release(source, sink, privatize, names)
-                        sink.commit(self.releaser.finish(source, names))
+                        digest = sink.end(self.releaser.finish(source, names))
+                        sink.commit()
+                    if digest:
+                        name = Path(each.output).as_posix()
+                        self.releaser.note_output(name, digest)
             with _beside(target, self.releaser.report()):
                 folder.commit()
         if left_out := say_left_out(plan):

@@ -6,6 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, final
 
 import click
@@ -35,8 +36,8 @@ class Releaser:
     """Releases the files of a run, one after the other, under one promise.
 
     The order of calls is :meth:`survey` for each file, :meth:`begin`, then within
-    :meth:`progress` :meth:`release` and :meth:`finish` for each file, then
-    :meth:`report`, :meth:`say_done`.
+    :meth:`progress` :meth:`release`, :meth:`finish` and :meth:`note_output` for each
+    file, then :meth:`report`, :meth:`say_done`.
 
     Parameters
     ----------
@@ -88,6 +89,7 @@ class Releaser:
         self._unchanged: dict[str, None] = {}
         self._dropped: dict[str, None] = {}
         self._formats: dict[str, None] = {}
+        self._outputs: list[dict[str, str]] = []
         self._losses = TextLosses()
         self._files = self._rows = self._words = self._rows_without = 0
         self._says_rows_without, self._may_lack = "", False
@@ -199,6 +201,10 @@ class Releaser:
         own = [Pass(column, promise) for column in names]
         return {METADATA_KEY: to_json([*self._given, *from_json(source.earlier), *own])}
 
+    def note_output(self, name: str, digest: str) -> None:
+        """Take the name and the SHA-256 of a file of the release, for the report."""
+        self._outputs.append({"name": name, "sha256": digest})
+
     def report(self) -> bytes:
         """Make the report of the run, as JSON."""
         from mondegreen import __version__
@@ -217,6 +223,8 @@ class Releaser:
         if self._may_lack:
             totals["records_without_a_column"] = self._rows_without
         report |= {
+            "made": datetime.now(UTC).isoformat(timespec="seconds"),
+            "outputs": self._outputs,
             "protection": worst((report["protection"], self._preview.level)),
             "preview": self._preview.to_dict(),
             "loss": {

@@ -119,7 +119,9 @@ class MondegreenGuardrail(CustomGuardrail):
     With ``restore: true`` it hides sensitive words behind surrogates instead, and puts
     the originals back into answers, whole and streamed. The header
     ``x-mondegreen-conversation`` of an answer names the conversation: clients send it
-    back with the next request. One process keeps the words in memory, for an hour.
+    back with the next request. One process keeps the words in memory, for an hour after
+    the last request. They leave it with the first request after that time, so an idle
+    process keeps them longer. The maps of the last 10,000 answers stay too.
 
     Parameters
     ----------

@@ -198,6 +198,7 @@ class AbstractSink(ABC):
     """
 
     rows_written = 0
+    _is_ended = False
 
     def __init__(self, target: Target, source: AbstractSource) -> None:
         self.target, self.source = target, source
@@ -217,13 +218,20 @@ class AbstractSink(ABC):
 
     def commit(self, metadata: Mapping[str, str] | None = None) -> None:
         """Finish the file and give it its name; only Parquet has room for metadata."""
+        if not self._is_ended:
+            self.end(metadata)
+        self.target.commit()
+
+    def end(self, metadata: Mapping[str, str] | None = None) -> str:
+        """Finish the file without its name; return its SHA-256 if it is hashed."""
         if self.rows_written != self.source.rows_read:
             raise DataError(
                 f"{self.target.name}: {self.rows_written} rows were released of "
                 f"{self.source.rows_read} read; nothing is kept"
             )
         self.finish(metadata or {})
-        self.target.commit()
+        self._is_ended = True
+        return self.target.end()
 
     def __enter__(self) -> AbstractSink:
         try:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import hashlib
 import os
 import stat
 import sys
 from pathlib import Path
-from typing import IO, BinaryIO, Final, cast
+from typing import IO, Any, BinaryIO, Final, cast, final
 
 from mondegreen.errors import DataError
 from mondegreen.files import CAN_LOCK, new_temporary, sync_folder
@@ -36,6 +37,7 @@ class Target:
         self._temporary: Path | None = None
         self._file: BinaryIO | None = None
         self._packed: gzip.GzipFile | None = None
+        self._hash: Any = None
         if self._is_renamed:
             self._check()
 
@@ -65,6 +67,8 @@ class Target:
                 self._file = Path(self._path).open("wb")
         except OSError as error:
             raise self.failure(error) from None
+        if self._hash is not None:
+            self._file = cast(BinaryIO, _Hashed(self._file, self._hash))
         if self.name.endswith(".gz"):
             # without name and time, equal texts make equal files
             self._packed = gzip.GzipFile("", "wb", fileobj=self._file, mtime=0)
@@ -102,6 +106,21 @@ class Target:
             advice = "name a file with --output, or send it through a pipe"
             problem = f"is a terminal, and {format} is binary; {advice}"
             raise DataError(f"{self.name}: {problem}")
+
+    def hash_bytes(self) -> bool:
+        """Hash what will be written, if it makes a file; False if it does not."""
+        if self._is_renamed:
+            self._hash = hashlib.sha256()
+        return self._is_renamed
+
+    def end(self) -> str:
+        """Write what is still held; return the SHA-256 of the file, if it is hashed."""
+        try:
+            if self._packed is not None:
+                self._packed.close()
+        except OSError as error:
+            raise self.failure(error) from None
+        return "" if self._hash is None else self._hash.hexdigest()
 
     def commit(self) -> None:
         """Bring the bytes to the disk and the file to its name."""
@@ -149,6 +168,21 @@ class Target:
             return BrokenPipeError(error.errno, error.strerror)
         reason = error.strerror or "unknown error"
         return DataError(f"{self.name}: cannot be written: {reason}")
+
+
+@final
+class _Hashed:
+    """A file, and the hash of what is written to it from its start."""
+
+    def __init__(self, file: BinaryIO, hash: Any) -> None:
+        self._written, self._hash = file, hash
+
+    def write(self, data: bytes | memoryview) -> int:
+        self._hash.update(data)
+        return self._written.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._written, name)
 
 
 class Gate:

@@ -24,6 +24,12 @@ MOST: Final = 10_000
 """Conversations that are kept, by default."""
 
 _BYTES: Final = 24
+_SWEEP_SECONDS: Final = 10.0
+_NOT_FOUND: Final = (
+    "Nothing was deleted. A conversation is found only with the API key of the caller "
+    "that began it. Another key gets this answer too, so it does not show that the "
+    "conversation is gone."
+)
 _ADVICE: Final = (
     f"Nothing was sent. Leave out the header {HEADER} to begin another one; its token "
     "is in the answer."
@@ -58,6 +64,9 @@ class Conversations:
     they hold more than a quarter of the room; else the one that was used the longest
     ago. So clients that begin a conversation with each request push out no others, and
     a new conversation lives until its second request.
+
+    Every call forgets what has expired. Where no call may come, call :meth:`sweep`
+    every ``period`` seconds.
 
     Parameters
     ----------
@@ -94,6 +103,9 @@ class Conversations:
         self._once: OrderedDict[bytes, _Kept] = OrderedDict()
         self._again: OrderedDict[bytes, _Kept] = OrderedDict()
         self._lock = threading.Lock()
+        self._leaving: set[bytes] = set()  # forgotten, and still in the file
+        self._is_wiped = True
+        self.period = min(seconds / 2, _SWEEP_SECONDS)
         self.begun = self.forgotten = 0
         if file is not None:
             self._load(file)
@@ -112,6 +124,7 @@ class Conversations:
             table[name] = _Kept(None, head.owner, used)
         self._expire()
         self._make_room()
+        self._remove()
         file.wipe()
 
     def open(self, token: str | None, owner: str) -> tuple[str, Dialog]:
@@ -125,12 +138,14 @@ class Conversations:
         """
         with self._lock:
             self._expire()
+            self._remove()
             if token is None:
                 token, dialog = secrets.token_urlsafe(_BYTES), self._begin()
                 name = self._find_name(token)
                 self._once[name] = _Kept(dialog, owner, self._clock())
                 self.begun += 1
                 self._make_room()
+                self._remove()
                 return token, dialog
             name = self._find_name(token)
             kept = self._find(name, owner)
@@ -178,10 +193,21 @@ class Conversations:
         with self._lock:
             self._expire()
             name = self._find_name(token)
-            self._find(name, owner, advice="Nothing to delete.")
+            self._find(name, owner, advice=_NOT_FOUND)
             self._forget(name)
-            if self._file is not None:
-                self._file.wipe()
+            self._wipe()
+
+    def sweep(self) -> None:
+        """Forget what has expired, in memory and in the file.
+
+        Raises
+        ------
+        ConfigurationError
+            If the file cannot be written. The next call tries again.
+        """
+        with self._lock:
+            self._expire()
+            self._wipe()
 
     def _find_name(self, token: str) -> bytes:
         """What a token is kept by: a keyed hash where there is a file."""
@@ -225,7 +251,22 @@ class Conversations:
         self._again.pop(name, None)
         self.forgotten += 1
         if self._file is not None:
+            self._leaving.add(name)
+
+    def _remove(self) -> None:
+        """Remove from the file what was forgotten; what fails is tried again."""
+        while self._file is not None and self._leaving:
+            name = next(iter(self._leaving))
             self._file.remove(name)
+            self._leaving.discard(name)
+            self._is_wiped = False
+
+    def _wipe(self) -> None:
+        """Leave nothing on the disk of what was forgotten."""
+        self._remove()
+        if self._file is not None and not self._is_wiped:
+            self._file.wipe()
+            self._is_wiped = True
 
     def __len__(self) -> int:
         return len(self._once) + len(self._again)

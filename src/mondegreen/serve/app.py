@@ -16,6 +16,7 @@ from mondegreen.serve.conversation_paths import (
     add_conversations,
 )
 from mondegreen.serve.explained import explain_text
+from mondegreen.serve.forgetting import forget_in_time
 from mondegreen.serve.forms import (
     ExplainAnswer,
     ExplainRequest,
@@ -45,6 +46,14 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     settings : ServiceSettings
         See there. The batcher is ``app.state.batcher``.
     """
+    metrics = Metrics()
+    privatizer, limits = settings.privatizer, settings.limits
+    conversations = ServiceConversations(
+        settings.conversations,
+        limits,
+        settings.conversation_file,
+        metrics.count_texts,
+    )
     app = FastAPI(
         title="mondegreen",
         version=__version__,
@@ -52,9 +61,8 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # a redirect would repeat the address
         responses=_FAILURES,
+        lifespan=lambda app: forget_in_time(conversations.kept),
     )
-    metrics = Metrics()
-    privatizer, limits = settings.privatizer, settings.limits
     privatizer.check_noise()
     guide, keys = "See /openapi.json.", settings.api_keys
     add_gate(app, Rules(limits, limits.seconds, error_answer, guide, keys), metrics)
@@ -64,12 +72,6 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     if settings.guardrail is not None:
         add_guardrail(app, PromptBatcher(settings.guardrail, limits))
     add_settings(app, privatizer)
-    conversations = ServiceConversations(
-        settings.conversations,
-        limits,
-        settings.conversation_file,
-        metrics.count_texts,
-    )
     add_conversations(app, conversations, _takes)
 
     @app.post("/v1/privatize", **_takes(PrivatizeRequest, PrivatizeAnswer))

@@ -129,13 +129,16 @@ def _check_line(path: str | Path, number: int, line: bytes, previous: str) -> st
 
 
 @contextlib.contextmanager
-def log_request(log: AuditLog | None, guarantee: str) -> Iterator[None]:
-    """Write down when a service starts and stops, and close the log."""
+def log_request(log: AuditLog | None, guarantee: str, upstream: str) -> Iterator[None]:
+    """Write down when a service starts and stops, and close the log.
+
+    ``upstream`` is the host of the provider, with its port where it names one.
+    """
     if log is None:
         yield
         return
     with contextlib.closing(log):
-        log.append("start", version=__version__, guarantee=guarantee)
+        log.append("start", version=__version__, guarantee=guarantee, upstream=upstream)
         try:
             yield
         finally:

@@ -23,8 +23,8 @@ _READ: Final = (
 
 
 def find_host(upstream: str) -> str:
-    """Return the host and port of an address."""
-    return urlsplit(upstream).netloc
+    """Return the host and port of an address, without a user name."""
+    return urlsplit(upstream).netloc.rpartition("@")[2]
 
 
 def banner(

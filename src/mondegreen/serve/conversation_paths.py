@@ -45,6 +45,11 @@ class ServiceConversations:
         Keeps conversations over restarts.
     count : callable, optional
         Told the texts and words that were hidden.
+
+    Attributes
+    ----------
+    kept : Conversations or None
+        None without a guard.
     """
 
     def __init__(
@@ -55,7 +60,7 @@ class ServiceConversations:
         count: Callable[[int, int], None] = lambda texts, words: None,
     ) -> None:
         self._guard, self._limits, self._count = guard, limits, count
-        self._kept = (
+        self.kept = (
             None
             if guard is None
             else Conversations(guard.begin, advice=_ADVICE, file=file)
@@ -127,9 +132,9 @@ class ServiceConversations:
         return Response(status_code=204)
 
     def _conversations(self) -> Conversations:
-        if self._kept is None:
+        if self.kept is None:
             raise Refused(422, "conversation", _NONE)
-        return self._kept
+        return self.kept
 
     async def _run(self, work: Callable[[], _Value]) -> _Value:
         # A detector may hang: the answer is that of the gate then.

@@ -32,6 +32,7 @@ from mondegreen.serve.answers import HALF, LOG, Refused, find_refusal
 from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.audit_log import AuditLog
 from mondegreen.serve.dry_run import DryRun
+from mondegreen.serve.forgetting import forget_in_time
 from mondegreen.serve.gate import HEADERS, Rules, add_gate
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.metrics import Metrics
@@ -122,7 +123,8 @@ def create_proxy(settings: ProxySettings) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with proxy.client:
+        kept = None if proxy.talks is None else proxy.talks.conversations
+        async with proxy.client, forget_in_time(kept):
             yield
 
     def guarantee(request: Request) -> Response:

@@ -135,7 +135,7 @@ def _serve(app: Callable[[], Any], listen: Listen, listening: socket.socket) -> 
         http=functools.partial(PatientProtocol, listen=listen),
         ws="none",
         loop="asyncio",
-        lifespan="off",
+        lifespan="on",
         log_config=None,
         log_level="error",  # callers could fill a log of warnings
         access_log=False,

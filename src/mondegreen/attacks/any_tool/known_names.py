@@ -18,6 +18,7 @@ _MOST: Final = 4
 
 _TITLES: Final = frozenset("dr miss mr mrs ms prof sir".split())
 
+_separators = re.compile(r"\s*(?:[;/&|,\n]|\band\b)\s*").split
 _words = re.compile(r"[^\W\d_][^\W\d_'’-]+(?:['’-][^\W\d_]+)*").findall
 _is_name = re.compile(r"[^\W\d_][\w'’.-]*(?:,? [^\W\d_][\w'’.-]*)*").fullmatch
 
@@ -33,7 +34,8 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
     words : sequence of str
         As the text writes them.
     names : sequence of str
-        The values of the columns of names. A value that is no name is left out.
+        The values of the columns of names. A value can hold several, such as
+        "Hope; May". A value that is no name is left out.
 
     Yields
     ------
@@ -46,8 +48,10 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
     [1]
     >>> list(find_known_names("I will call will hope".split(), ["Dr. Will Hope"]))
     [3, 4]
+    >>> list(find_known_names("Hope called May".split(), ["Hope; May"]))
+    [0, 2]
     """
-    split = [_split(name) for name in names]
+    split = [words for name in names for words in _split_all(name)]
     parts = {part for name in split for part in name if not part.islower()}
     parts |= {part.upper() for part in parts}
     # A possessive is the name, too.
@@ -61,6 +65,15 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
                 if folded[first : first + len(whole)] == whole:
                     found.update(range(first, first + len(whole)))
     yield from sorted(found)
+
+
+def _split_all(value: str) -> list[list[str]]:
+    """Split a value into the words of each of its names."""
+    whole = _split(value)
+    parts = [_split(part) for part in _separators(value.strip()) if part]
+    # Where one part is no name, the value is text. "Hope, Will" is also one name.
+    several = parts if len(parts) > 1 and all(parts) else []
+    return [*([whole] if whole else []), *several]
 
 
 def _split(value: str) -> list[str]:

@@ -205,7 +205,7 @@ def proxy(
     from mondegreen.prompts.store_search import StoreSearch
     from mondegreen.serve.addresses import list_allowed_hosts as hosts_with
     from mondegreen.serve.audit_log import AuditLog, log_request
-    from mondegreen.serve.banner import banner
+    from mondegreen.serve.banner import banner, find_host
     from mondegreen.serve.limits import Limits
     from mondegreen.serve.proxy import ProxySettings, create_proxy
     from mondegreen.serve.server import Listen, run
@@ -285,7 +285,7 @@ def proxy(
     announce = say if quiet else functools.partial(_announce, say, has_page)
     with (
         open_conversations(conversation_file, guard, *keys) as file,
-        log_request(log, guard.digest),
+        log_request(log, guard.digest, find_host(upstream)),
     ):
         proxied = ProxySettings(
             guard,

@@ -262,6 +262,9 @@ def proxy(
         click.echo(warning, err=True)
     shown = _dry_run(quiet=quiet) if dry_run else None
     log = None if audit_log is None else AuditLog(audit_log)
+    if log is not None and log.recovered_row is not None:
+        says = f"audit log {audit_log}: line {log.recovered_row} was cut off"
+        click.echo(f"{says}. It is kept, and the next line notes it.", err=True)
     has_page = restore and listen.is_local and not no_ui
     page = _describe_page(upstream, models, is_dry=dry_run) if has_page else None
     lines = banner(

@@ -159,7 +159,7 @@ def test_a_log_goes_on_openly_once_the_disk_has_room(
     with monkeypatch.context() as full:
         fill(full, room)
         for _ in range(2):
-            with pytest.raises(ConfigurationError, match="no room|No space"):
+            with pytest.raises(ConfigurationError, match=r"no room|No space"):
                 log.append("request")
         with pytest.raises(ConfigurationError):
             log.check()
@@ -212,7 +212,7 @@ def test_what_is_left_of_a_line_cannot_change_unseen(path):
     assert found[6].endswith(b" (cut off)\n")
     for other in (found[6].replace(b"stop", b"step"), b"", found[6] * 2):
         path.write_bytes(b"".join([*found[:6], other, *found[7:]]))
-        with pytest.raises(SourceError, match="note what is before|not a line"):
+        with pytest.raises(SourceError, match=r"note what is before|not a line"):
             verify(path)
     path.write_bytes(b"".join([*found[:7], found[7].replace(b"recovered", b"request")]))
     with pytest.raises(SourceError, match="row 7: not a line"):

@@ -187,8 +187,8 @@ class _Page:
             return self._conversations.open(token, self._owner(request.headers))
         except UnknownConversationError:
             says = "Unknown or expired conversation. Hide a prompt to begin another."
-            code = {"code": "unknown_conversation"}
-            raise Refused(404, "conversation", says, **code) from None
+            code = "unknown_conversation"
+            raise Refused(404, "conversation", says, code=code) from None
 
     async def _run(self, work: Callable[[], _Value]) -> _Value:
         """Work in a thread, within the time of a request."""

@@ -198,7 +198,7 @@ def build_format_error(
     A file of another version says so; another file has the ``problem``.
 
     >>> build_format_error("a.map", b"its map 2\n...", b"its map 1\n", "not a map")
-    SourceError('a.map: has the format "its map 2", and this version reads 1; ...')
+    SourceError('a.map: has the format "its map 2", and this version reads 1 ...)
     """
     name, _, own = magic.decode().strip().rpartition(" ")
     found = re.match(re.escape(name).encode() + rb" ([1-9][0-9]{0,8})\n", data)

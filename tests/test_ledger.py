@@ -190,6 +190,15 @@ def test_a_folder_counts_all_its_files(run, texts):
     assert budget(run)["nats_largest"] == 36.0
 
 
+def test_a_ledger_of_another_version_says_so(run, texts):
+    Path("ledger").write_bytes(b"mondegreen ledger 2\n".ljust(64, b"\0"))
+    for done in (release(run, expect=3), run("budget", "ledger", expect=3)):
+        assert 'has the format "mondegreen ledger 2"' in done.stderr
+        assert "this version reads 1" in done.stderr
+    Path("ledger").write_bytes(b"mondegreen ledger\n".ljust(64, b"\0"))
+    assert "not a ledger of mondegreen" in run("budget", "ledger", expect=3).stderr
+
+
 def writer(path, key=KEY, noise=KEY):
     return LedgerWriter(str(path), key, noise)
 

@@ -826,3 +826,35 @@ def test_an_error_of_the_mechanism_releases_nothing(make):
         privatizer(TEXT)
     with pytest.raises(FloatingPointError):
         privatizer.arrow(pa.record_batch({"text": [TEXT]}))
+
+
+UNORDERED = [{"w1", "w2"}, frozenset({"w1", "w2"}), {"w1": 1, "w2": 2}]
+
+
+@pytest.mark.parametrize("given", UNORDERED, ids=lambda given: type(given).__name__)
+def test_what_has_no_order_is_refused(make, given):
+    """Releases come back in the order of the texts: a set has none."""
+    made, kind = make(noise=keyed()), type(given).__name__
+    said = f"texts must be in an order, such as a list; got {kind}"
+    with pytest.raises(InvalidParameterError, match=said):
+        made.batch(given, [1, 2])
+    with pytest.raises(InvalidParameterError, match=said):
+        list(made.stream(given, [1, 2]))
+    with pytest.raises(InvalidParameterError, match=said.replace("texts", "ids")):
+        made.batch(["w1", "w2"], given)
+    with pytest.raises(InvalidParameterError, match=said.replace("texts", "ids")):
+        list(made.stream(["w1", "w2"], given))
+
+
+def test_a_text_of_the_wrong_type_is_named_by_its_place(make):
+    made = make()
+    with pytest.raises(InvalidParameterError, match=r"texts\[1\] must .*got int"):
+        made.batch(["w1", 7])
+    many = ["w1"] * 1500
+    with pytest.raises(InvalidParameterError, match=r"texts\[1500\] must .*got int"):
+        list(made.stream([*many, 7]))
+
+
+def test_keyed_noise_without_ids_names_both_arguments(make):
+    with pytest.raises(ConfigurationError, match="pass id= with one text, or ids="):
+        make(noise=keyed())("w1")

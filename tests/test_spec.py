@@ -151,6 +151,14 @@ def test_settings_that_lack_a_field_are_refused(spec, field):
             mg.Privatizer.from_dict(bad)
 
 
+@pytest.mark.parametrize("number", [1, 3])
+def test_settings_of_another_format_say_what_to_do(spec, number):
+    spec["format"] = f"mondegreen-privatizer/{number}"
+    said = f"format mondegreen-privatizer/{number}, and this version reads .*Upgrade"
+    with pytest.raises(ConfigurationError, match=said):
+        mg.Privatizer.from_dict(spec)
+
+
 def test_another_space_under_the_same_name_is_refused(spec):
     with pytest.raises(SpaceIntegrityError, match="differs from the one"):
         mg.Privatizer.from_dict({**spec, "digests": {"space": "0" * 64}})

@@ -9,6 +9,7 @@ import re
 import secrets
 import shutil
 import stat
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -27,6 +28,7 @@ CAN_LOCK = fcntl is not None
 _START, _END = ".mondegreen-", ".tmp"
 _NAME = re.compile(r"\.mondegreen-[0-9a-f]{16}\.tmp")
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_ACL_VERSION, _ACL_OWNER, _ACL_USER, _ACL_MASK, _READ = 2, 0x01, 0x02, 0x10, 0x04
 
 
 def new_temporary(folder: Path, mode: int = 0o600) -> tuple[Path, BinaryIO]:
@@ -119,6 +121,9 @@ def read_bytes(path: str | Path, limit: int = -1) -> bytes:
 def read_secret(path: str | Path, limit: int, what: str, hint: str = "") -> bytes:
     """Read up to so many bytes of a file that its owner alone may read.
 
+    A credential of systemd may have another owner, and an access control list that lets
+    the user of this process read it.
+
     Raises
     ------
     ConfigurationError
@@ -126,7 +131,8 @@ def read_secret(path: str | Path, limit: int, what: str, hint: str = "") -> byte
     """
     try:
         mode = Path(path).stat().st_mode
-        if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+        is_open = os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO)
+        if is_open and not _is_own_credential(Path(path)):
             name = Path(path).name
             raise ConfigurationError(
                 f"{what} {path} can be read by others: chmod 600 {name}"
@@ -140,6 +146,38 @@ def read_secret(path: str | Path, limit: int, what: str, hint: str = "") -> byte
     return data
 
 
+def _is_own_credential(path: Path) -> bool:
+    """Whether systemd gave a file to this user alone, by an access control list.
+
+    It is then in the folder ``$CREDENTIALS_DIRECTORY``. The list makes the mode look as
+    if the group could read it: those bits are the most that any entry allows.
+    """
+    folder = os.environ.get("CREDENTIALS_DIRECTORY", "")
+    if not (Path(folder).is_absolute() and hasattr(os, "getxattr")):
+        return False
+    try:
+        if not path.resolve().is_relative_to(Path(folder).resolve()):
+            return False
+        listed = os.getxattr(path, "system.posix_acl_access")
+    except OSError:  # no list, or a file system without lists
+        return False
+    return _allows_one_reader(listed, os.geteuid())
+
+
+def _allows_one_reader(listed: bytes, user: int) -> bool:
+    """Whether an access control list of Linux lets one user read, beside the owner."""
+    head, entries = struct.Struct("<I"), struct.Struct("<HHI")
+    if listed[: head.size] != head.pack(_ACL_VERSION):
+        return False
+    if (len(listed) - head.size) % entries.size:
+        return False
+    for tag, allowed, who in entries.iter_unpack(listed[head.size :]):
+        is_user = tag == _ACL_USER and who == user and allowed | _READ == _READ
+        if allowed and tag not in (_ACL_OWNER, _ACL_MASK) and not is_user:
+            return False
+    return True
+
+
 def read_lines(path: str | Path) -> list[str]:
     """Read the lines of a public list, which is UTF-8; errors name the line."""
     data = read_bytes(path)
@@ -150,6 +188,24 @@ def read_lines(path: str | Path) -> list[str]:
         hint = "save the list as UTF-8"
         raise DecodeError(path, row=row, offset=error.start, hint=hint) from None
     return re.split(r"\r\n|\r|\n", text)
+
+
+def build_format_error(
+    path: str | Path, data: bytes, magic: bytes, problem: str, hint: str = ""
+) -> SourceError:
+    r"""Say what is wrong with a file that does not begin with its format.
+
+    A file of another version says so; another file has the ``problem``.
+
+    >>> build_format_error("a.map", b"its map 2\n...", b"its map 1\n", "not a map")
+    SourceError('a.map: has the format "its map 2", and this version reads 1 ...)
+    """
+    name, _, own = magic.decode().strip().rpartition(" ")
+    found = re.match(re.escape(name).encode() + rb" ([1-9][0-9]{0,8})\n", data)
+    if found and (number := found[1].decode()) != own:
+        problem = f'has the format "{name} {number}", and this version reads {own}'
+        hint = "use the version of mondegreen that wrote it; see the page Upgrade"
+    return SourceError(path, problem, hint=hint)
 
 
 def sync_folder(folder: Path) -> None:

@@ -263,3 +263,12 @@ def test_nothing_appears_where_the_map_cannot_be_written(files):
     run("privatize", "in.csv", "-o", "safe.csv", *args, expect=3)
     assert Path("map").read_text() == "mine"
     assert not Path("safe.csv").exists()
+
+
+def test_a_map_of_another_version_says_so(files):
+    release()
+    data = Path("map").read_bytes()
+    Path("map").write_bytes(data.replace(b"mondegreen-map 1", b"mondegreen-map 2", 1))
+    said = back(expect=3)
+    assert 'has the format "mondegreen-map 2", and this version reads 1' in said
+    assert "not a map" not in said

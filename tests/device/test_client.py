@@ -440,3 +440,9 @@ def test_the_example_runs(tmp_path):
     lines = done.stdout.splitlines()[-2:]
     assert [json.loads(line)["id"] for line in lines] == [1, 2]
     assert "doctor in Oslo" not in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no mode")
+def test_the_command_is_executable_as_npm_makes_it():
+    """Otherwise ``npm install`` changes the mode, and a clean clone gets dirty."""
+    assert os.access(CLIENT / "cli.mjs", os.X_OK)

@@ -93,7 +93,7 @@ def test_memory_is_bounded():
 
 def test_blind_judges_find_that_names_asks_the_same_more_often_than_others():
     asked = found("asks_same")
-    assert len(asked["judges"]) == 2
+    assert len(asked["judges"]) == 3
     for judge in asked["judges"]:
         assert {sum(marks.values()) for marks in judge.values()} == {40}
         same = {name: marks.get("y", 0) for name, marks in judge.items()}

@@ -138,7 +138,23 @@ def test_a_server_that_returns_too_much_or_no_list_is_refused():
         private_search(QUERY, lambda released, k: BASE, epsilon=9.0, fetch=2)
     with pytest.raises(InvalidParameterError, match="a list"):
         private_search(QUERY, lambda released, k: BASE[0], epsilon=9.0)
+    for wrong in (None, 7, b"text", set(BASE[:2]), {"a": 1}):
+        with pytest.raises(InvalidParameterError, match="a list"):
+            private_search(QUERY, lambda r, k, wrong=wrong: wrong, epsilon=9.0)
     assert not private_search(QUERY, lambda r, k: [], epsilon=9.0).passages
+
+
+@pytest.mark.parametrize("wrong", [{"t": 1}, 7, None, b"text"])
+def test_a_passage_that_is_no_string_needs_text_of(wrong):
+    said = (
+        f"passage 1 must be a string, or pass text_of= .*; got {type(wrong).__name__}"
+    )
+    with pytest.raises(InvalidParameterError, match=said):
+        private_search(QUERY, lambda r, k: [BASE[0], wrong], epsilon=9.0)
+    with pytest.raises(InvalidParameterError, match="text_of of passage 0 must be"):
+        private_search(
+            QUERY, lambda r, k: BASE[:1], epsilon=9.0, text_of=lambda value: wrong
+        )
 
 
 def test_wrong_arguments_are_refused_before_anything_is_sent():

@@ -266,3 +266,23 @@ def test_restoring_refuses_what_does_not_go_together(options, says):
     done = CliRunner().invoke(cli, ["proxy", *upstream, *options])
     assert done.exit_code == 2
     assert says in done.output
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--fresh",),
+        ("--policy", "all"),
+        ("--mechanism", "urr"),
+        ("--key-env", "X"),
+        ("--key-file", "key"),
+    ],
+)
+def test_an_option_of_noise_alone_names_both_ways_to_go_on(options):
+    upstream = ("--upstream", "http://127.0.0.1:9")
+    done = CliRunner().invoke(cli, ["proxy", *upstream, *options])
+    said = " ".join(done.stderr.split())
+    assert done.exit_code == 2
+    assert "add --epsilon NUMBER" in said
+    assert "use --restore" in said
+    assert "Missing option" not in said

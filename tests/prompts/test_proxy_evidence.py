@@ -100,6 +100,39 @@ def test_a_request_whose_line_cannot_be_written_does_not_leave(guard, tmp_path):
     assert model.bodies == []
 
 
+def test_a_proxy_is_ready_again_when_its_audit_log_can_be_written(
+    guard, tmp_path, monkeypatch
+):
+    model, path = EchoModel(), tmp_path / "audit.log"
+    log = AuditLog(path)
+
+    def ready(address):
+        with httpx.Client(timeout=WAIT) as client:
+            return client.get(f"{address.removesuffix('/v1')}/readyz").status_code
+
+    def fail(file, data):
+        if file == log._file:
+            raise OSError(28, "No space left on device")
+        return write(file, data)
+
+    write = os.write
+    with running(model.app) as upstream:
+        proxied = ProxySettings(guard, Upstream(upstream), audit_log=log)
+        with running(create_proxy(proxied)) as address:
+            assert ready(address) == 200
+            with monkeypatch.context() as full:
+                full.setattr(os, "write", fail)
+                assert ask(address).status_code == 503
+                assert ready(address) == 503
+            assert ready(address) == 200
+            assert ask(address).status_code == 200
+    log.close()
+    events = [json.loads(line)["event"] for line in path.read_text().splitlines()]
+    assert events == ["recovered", "request"]
+    assert verify(path).lines == 2
+    assert len(model.bodies) == 1
+
+
 def test_prometheus_counts_conversations():
     model = EchoModel()
 

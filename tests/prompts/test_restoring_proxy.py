@@ -513,6 +513,9 @@ class Failing:
     def text(self):
         return httpx.Response(200, text="<html>", headers={"content-type": "text/html"})
 
+    def no_type(self):
+        return httpx.Response(200, stream=httpx.ByteStream(b"{}"))
+
     def no_object(self):
         return httpx.Response(200, json=[1])
 
@@ -576,6 +579,7 @@ def token_of_first(found):
         ("cut_stream", 502),
         ("cut_json", 502),
         ("text", 502),
+        ("no_type", 502),
         ("no_object", 502),
         ("redirect", 502),
     ],
@@ -592,6 +596,17 @@ def test_a_client_that_tries_again_goes_on_with_its_conversation(
     assert again.headers[HEADER] == first.headers[HEADER]
     assert upstream.bodies[0] == upstream.bodies[1]
     assert len(first.headers.get_list(HEADER)) == 1
+
+
+@pytest.mark.parametrize(
+    ("how", "says"), [("text", "has another one"), ("no_type", "has none")]
+)
+def test_an_answer_of_another_type_names_the_header(how, says):
+    body = {"messages": [user(SAID)]}
+    (answer,) = through(Failing(how), (body, None))
+    assert "header Content-Type: application/json or text/event" in answer.text
+    assert says in answer.text
+    assert "html" not in answer.text
 
 
 def test_a_stream_that_breaks_later_is_no_bug_and_ends_with_an_error(caplog):

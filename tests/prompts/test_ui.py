@@ -222,6 +222,14 @@ def test_odd_requests_get_an_answer_without_their_text(ask, path, body, status):
     assert status == 200 or "Okonkwo" not in answer.text
 
 
+@pytest.mark.parametrize("path", ["/ui/hide", "/ui/restore"])
+def test_an_unknown_token_of_the_page_is_not_blamed_on_a_header(ask, path):
+    said = ask(path, {"text": "x", "conversation": "unknown"}).json()["error"]
+    assert "header" not in said["message"]
+    assert "Unknown or expired conversation" in said["message"]
+    assert said["code"] == "unknown_conversation"
+
+
 def test_a_conversation_of_the_page_is_of_its_key(ask):
     token = ask("/ui/hide", {"text": SAID}, authorization="Bearer one").json()
     body = {"text": SAID, "conversation": token["conversation"]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -94,8 +96,9 @@ def test_a_change_in_the_middle_shows_with_its_line(path, how):
     path.write_bytes(changed(lines(path), how))
     with pytest.raises(SourceError, match="row"):
         verify(path)
-    with pytest.raises(SourceError):
-        AuditLog(path)
+    if how != "half a line":
+        with pytest.raises(SourceError):
+            AuditLog(path)
 
 
 def test_lines_that_are_missing_at_the_end_show_by_a_noted_hash_alone(path):
@@ -141,13 +144,142 @@ def test_what_cannot_be_written_is_an_error(tmp_path, path):
     assert "audit" not in repr(log)
 
 
-def test_a_disk_that_is_full_ends_the_log(path, monkeypatch):
-    log = AuditLog(path)
-    monkeypatch.setattr(os, "write", lambda file, line: len(line) - 1)
-    with pytest.raises(ConfigurationError, match="no room"):
+def entries(path):
+    found = []
+    for line in lines(path):
+        with contextlib.suppress(ValueError):
+            found.append(json.loads(line))
+    return found
+
+
+def fill(monkeypatch, room):
+    """Leave room for so many bytes, as a disk that is full does."""
+    write = os.write
+
+    def write_some(file, line):
+        nonlocal room
+        if not room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = write(file, line[:room])
+        room -= written
+        return written
+
+    monkeypatch.setattr(os, "write", write_some)
+
+
+@pytest.mark.parametrize("room", [0, 1, 9, 40, 100])
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_log_goes_on_openly_once_the_disk_has_room(
+    path, monkeypatch, room, is_restarted
+):
+    log, before = AuditLog(path), path.read_bytes()
+    with monkeypatch.context() as full:
+        fill(full, room)
+        for _ in range(2):
+            with pytest.raises(ConfigurationError, match=r"no room|No space"):
+                log.append("request")
+        with pytest.raises(ConfigurationError):
+            log.check()
+    assert path.read_bytes()[: len(before) + room].startswith(before)
+    if room:
+        with pytest.raises(SourceError, match="row 8: is incomplete"):
+            verify(path)
+    if is_restarted:
+        log.close()
+        log = AuditLog(path)
+        assert log.recovered_row == (8 if room else None)
+    log.check()
+    log.append("request")
+    log.close()
+    chain = verify(path)
+    assert chain.cut_lines == bool(room)
+    notes = [each for each in entries(path) if each["event"] == "recovered"]
+    assert len(notes) == bool(room or not is_restarted)
+    for note in notes:
+        assert note["missed"] == (0 if is_restarted else 2)
+        assert bool(note["cut_bytes"]) == bool(room)
+    assert path.read_bytes().startswith(before)  # no line was lost
+
+
+def test_every_place_where_writes_stop_can_be_recovered(path, monkeypatch):
+    """The note of a line that was cut off may be cut off in turn."""
+    before = path.read_bytes()
+    for room in range(1, 500, 7):
+        path.write_bytes(before)
+        log = AuditLog(path)
+        with monkeypatch.context() as full:
+            fill(full, 5)
+            with pytest.raises(ConfigurationError):
+                log.append("request")
+        log.close()
+        with monkeypatch.context() as full, contextlib.suppress(ConfigurationError):
+            fill(full, room)
+            AuditLog(path).close()
+        log = AuditLog(path)
         log.append("request")
-    with pytest.raises(ConfigurationError, match="closed"):
-        log.append("request")
+        log.close()
+        assert verify(path).cut_lines >= 1
+
+
+def test_what_is_left_of_a_line_cannot_change_unseen(path):
+    path.write_bytes(path.read_bytes()[:-20])
+    AuditLog(path).close()
+    assert verify(path).cut_lines == 1
+    found = lines(path)
+    assert found[6].endswith(b" (cut off)\n")
+    for other in (found[6].replace(b"stop", b"step"), b"", found[6] * 2):
+        path.write_bytes(b"".join([*found[:6], other, *found[7:]]))
+        with pytest.raises(SourceError, match=r"note what is before|not a line"):
+            verify(path)
+    path.write_bytes(b"".join([*found[:7], found[7].replace(b"recovered", b"request")]))
+    with pytest.raises(SourceError, match="row 7: not a line"):
+        verify(path)
+
+
+def test_a_file_of_something_else_is_no_log_that_was_cut_off(tmp_path):
+    other = tmp_path / "notes.txt"
+    for text in ("Dear Ada", "Dear Ada\n", '{"number": 2, "time": "'):
+        other.write_text(text)
+        with pytest.raises(SourceError, match="not a line of an audit log"):
+            AuditLog(other)
+        assert other.read_text() == text
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no devices and pipes")
+def test_a_log_is_a_regular_file(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in ("/dev/full", "/dev/null", "/dev/zero", pipe, tmp_path):
+        with pytest.raises(ConfigurationError, match=r"no regular file\. Name a file"):
+            AuditLog(path)
+    with pytest.raises(SourceError, match="not a line of an audit log"):
+        verify("/dev/zero")  # has no end
+
+
+def test_verify_says_what_it_cannot_see_of_the_last_line(path):
+    noted = verify(path).last_hash
+    found = lines(path)
+    found[-1] = found[-1].replace(b'"stop"', b'"step"')
+    path.write_bytes(b"".join(found))
+    done = CliRunner().invoke(cli, ["audit-log", "verify", str(path)])
+    assert done.exit_code == 0
+    assert "cannot see whether the last line was changed" in done.stdout
+    assert "--noted" in done.stdout
+    done = CliRunner().invoke(cli, ["audit-log", "verify", str(path), "--noted", noted])
+    assert done.exit_code == 3
+    assert "at the end were removed or changed" in done.stderr
+    noted = verify(path).last_hash
+    done = CliRunner().invoke(cli, ["audit-log", "verify", str(path), "--noted", noted])
+    assert "cannot see" not in done.stdout
+    assert verify(path, noted).last_line_checked
+
+
+def test_a_short_noted_hash_is_refused_and_says_why(path):
+    short = ["--noted", verify(path).last_hash[:12]]
+    done = CliRunner().invoke(cli, ["audit-log", "verify", str(path), *short])
+    assert done.exit_code == 2
+    assert "must be the whole hash, 64 hex digits" in done.stderr
+    assert "can be forged" in done.stderr
 
 
 def test_the_command_verifies(path):

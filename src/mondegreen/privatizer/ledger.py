@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.errors import ConfigurationError, DataError, SourceError
-from mondegreen.files import CAN_LOCK, sync_folder
+from mondegreen.files import CAN_LOCK, build_format_error, sync_folder
 from mondegreen.privatizer.spec import build_scope
 from mondegreen.text.columns import read_ids
 
@@ -47,6 +47,7 @@ LEDGER_PURPOSE: Final = b"ledger"
 """What the key of a ledger is derived for; see :meth:`KeyedNoise.subkey`."""
 
 _MAGIC: Final = b"mondegreen ledger 1\n"
+_NO_LEDGER: Final = "not a ledger of mondegreen"
 _HEADER_BYTES: Final = 64
 _CHECK_BYTES: Final = 4
 _ENTRY: Final = np.dtype(
@@ -132,7 +133,7 @@ class LedgerWriter:
             self._write(header)
             sync_folder(Path(self._name).absolute().parent)
         elif not found.startswith(_MAGIC):
-            raise SourceError(self._name, "not a ledger of mondegreen")
+            raise build_format_error(self._name, found, _MAGIC, _NO_LEDGER)
         elif found != header:
             raise ConfigurationError(
                 f"{self._name}: this ledger was begun under another key. Name that key "
@@ -348,7 +349,7 @@ def _parse(data: bytes, name: str) -> NDArray[np.void]:
     """Read the entries; what a killed run has not finished is left out."""
     whole = (len(data) - _HEADER_BYTES) // _ENTRY.itemsize
     if not data.startswith(_MAGIC) or len(data) < _HEADER_BYTES:
-        raise SourceError(name, "not a ledger of mondegreen")
+        raise build_format_error(name, data, _MAGIC, _NO_LEDGER)
     entries = np.frombuffer(data, _ENTRY, count=whole, offset=_HEADER_BYTES)
     for number, entry in enumerate(entries, start=1):
         if entry["check"] != zlib.crc32(entry.tobytes()[:-_CHECK_BYTES]):

@@ -42,7 +42,12 @@ from mondegreen.privatizer.spec import (
     write_spec,
 )
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
-from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
+from mondegreen.sampling.records import (
+    BatchNumbers,
+    SeenIds,
+    check_order,
+    record_ids,
+)
 from mondegreen.settings import (
     Case,
     Numbers,
@@ -368,11 +373,13 @@ class Privatizer:
         ------
         InvalidParameterError, DataError
             If a text is neither a string nor a null, or an id neither a string nor an
-            integer; or if an id occurs twice under ``unique_ids``.
+            integer; if texts or ids are a set or a mapping; or if an id occurs twice
+            under ``unique_ids``.
         """
-        records = record_ids(ids, len(texts), SeenIds() if unique_ids else None)
+        given = list_texts(texts, 0)
+        records = record_ids(ids, len(given), SeenIds() if unique_ids else None)
         return self.releases(
-            texts,
+            given,
             records,
             column,
             number=number,
@@ -434,12 +441,15 @@ class Privatizer:
         Release or None
             One for each text, in their order.
         """
+        check_order("texts", texts)
+        check_order("ids", ids)
         iterator, names = iter(texts), None if ids is None else iter(ids)
-        seen = SeenIds() if unique_ids else None
+        seen, first = SeenIds() if unique_ids else None, 0
         while chunk := list(itertools.islice(iterator, _STREAM_TEXTS)):
             some = None if names is None else itertools.islice(names, len(chunk))
             records = record_ids(some, len(chunk), seen)
-            yield from self.batch(chunk, records, column=column)
+            yield from self.batch(list_texts(chunk, first), records, column=column)
+            first += len(chunk)
 
     def column(
         self,

@@ -20,6 +20,7 @@ from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.policy.scope import Scope
 from mondegreen.privatizer.reading import Reading
 from mondegreen.sampling.noise import Batch, NoiseSource
+from mondegreen.sampling.records import check_order
 from mondegreen.settings import SYMBOL_MECHANISMS
 from mondegreen.text.detokenizer import Detokenizer, Span
 from mondegreen.text.lookup import Lookup
@@ -199,24 +200,28 @@ def is_null(value: object) -> bool:
     )
 
 
-def list_texts(given: Sequence[Any]) -> Sequence[str | None]:
+def list_texts(given: Sequence[Any], first: int | None = None) -> Sequence[str | None]:
     """Put None for each null; errors name the type alone.
+
+    With ``first``, the place of the first text, they also name the place.
 
     >>> list_texts(["a", float("nan"), None])
     ['a', None, None]
     """
     if isinstance(given, str):
         raise InvalidParameterError("texts", "one string", "a sequence of strings")
+    check_order("texts", given)
     if set(map(type, given)) <= {str, type(None)}:
         return given
     texts: list[str | None] = []
-    for text in given:
+    for place, text in enumerate(given, start=first or 0):
         if isinstance(text, str):
             texts.append(text)
         elif is_null(text):
             texts.append(None)
         else:
-            raise InvalidParameterError("text", type(text).__name__, "a string")
+            name = "text" if first is None else f"texts[{place}]"
+            raise InvalidParameterError(name, type(text).__name__, "a string")
     return texts
 
 

@@ -30,7 +30,7 @@ from mondegreen.errors import (
     InvalidParameterError,
     SourceError,
 )
-from mondegreen.files import read_bytes
+from mondegreen.files import build_format_error, read_bytes
 from mondegreen.policy.cutting import cut_texts
 from mondegreen.policy.policy import Policy
 from mondegreen.policy.sealing import seal, unseal
@@ -353,7 +353,8 @@ def _blocks(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:
     """Open the blocks of a map in order; all of it, or an error."""
     data = read_bytes(path)
     if not data.startswith(_MAGIC):
-        raise SourceError(path, "not a map of mondegreen privatize", hint="see --map")
+        problem = "not a map of mondegreen privatize"
+        raise build_format_error(path, data, _MAGIC, problem, hint="see --map")
     at, number, name, is_whole = len(_MAGIC), 0, None, False
     while at < len(data) and not is_whole:
         length = int.from_bytes(data[at : at + _LENGTH], "big")

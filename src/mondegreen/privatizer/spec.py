@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from mondegreen.space.store import load_space, locate
 from mondegreen.wording import DEFAULT_SPACE
 
 _FORMAT: Final = "mondegreen-privatizer/2"
+_ANY_FORMAT: Final = re.compile("mondegreen-privatizer/[0-9]{1,9}")
 _KEPT: Final = 4
 
 _Value = TypeVar("_Value")
@@ -40,7 +42,15 @@ def read_spec(spec: Mapping[str, Any]) -> tuple[Settings, dict[str, str]]:
     ConfigurationError
         If a setting is absent, unknown or of another type, or a digest is absent.
     """
-    if not isinstance(spec, Mapping) or spec.get("format") != _FORMAT:
+    given = spec.get("format") if isinstance(spec, Mapping) else None
+    if isinstance(given, str) and given != _FORMAT and _ANY_FORMAT.fullmatch(given):
+        raise ConfigurationError(
+            f"the settings have the format {given}, and this version reads {_FORMAT}. "
+            "Build the privatizer again with the same settings, compare its guarantee, "
+            "and store its to_dict(). Or use the version that wrote them: see the page "
+            "Upgrade of the documentation"
+        )
+    if given != _FORMAT:
         raise ConfigurationError(
             f"settings must be an object of the format {_FORMAT!r}, as "
             "Privatizer.to_dict returns it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, final
 
@@ -182,7 +182,7 @@ def private_search(
     policy: Any = "sensitive",
     fetch: int = 50,
     score: Score | None = None,
-    text_of: Callable[[Any], str] = str,
+    text_of: Callable[[Any], str] | None = None,
     privatizer: Privatizer | None = None,
     **settings: Any,
 ) -> PrivateSearch:
@@ -209,8 +209,9 @@ def private_search(
         ``score(query, passages)`` returns a number for each. Run it on your machine: a
         model on a server would see the question. By default the cosine of TF-IDF, with
         the frequencies of words among the fetched passages.
-    text_of : callable
-        Takes the text out of what ``search`` returns.
+    text_of : callable, optional
+        Takes the text out of what ``search`` returns. By default, ``search`` returns
+        strings.
     privatizer : Privatizer, optional
         In place of epsilon, policy and settings; it may have its own noise.
     **settings
@@ -224,7 +225,8 @@ def private_search(
     Raises
     ------
     InvalidParameterError
-        If ``search`` returns more than k passages, or ``score`` not one number each.
+        If ``search`` returns more than k passages, or no list of them; if a passage
+        has no text; or if ``score`` does not return one number for each.
 
     Examples
     --------
@@ -253,7 +255,7 @@ def private_search(
         )
     released = privatizer(query).text
     values = _check(search(released, fetch), fetch)
-    texts = [text_of(value) for value in values]
+    texts = _list_texts(values, text_of)
     return PrivateSearch(
         released,
         order_passages(query, values, texts, score),
@@ -319,13 +321,34 @@ def _words(text: str) -> list[str]:
 
 
 def _check(found: Sequence[Any], fetch: int) -> list[Any]:
-    if isinstance(found, str):
-        raise InvalidParameterError("search", "one string", "a list of passages")
+    if isinstance(found, str | bytes):
+        given = "one string" if isinstance(found, str) else "bytes"
+        raise InvalidParameterError("search", given, "a list of passages")
+    if not isinstance(found, Iterable) or isinstance(found, Set | Mapping):
+        allowed = "a list of passages, best first"
+        raise InvalidParameterError("search", type(found).__name__, allowed)
     values = list(found)
     if len(values) > fetch:
         allowed = f"at most {fetch}, as it was asked"
         raise InvalidParameterError("search", f"{len(values)} passages", allowed)
     return values
+
+
+def _list_texts(
+    values: Sequence[Any], text_of: Callable[[Any], str] | None
+) -> list[str]:
+    """Take the text out of each passage; errors name the type and place alone."""
+    texts = []
+    for place, value in enumerate(values):
+        text = value if text_of is None else text_of(value)
+        if not isinstance(text, str):
+            name, allowed = f"text_of of passage {place}", "a string"
+            if text_of is None:
+                name = f"passage {place}"
+                allowed = "a string, or pass text_of= to take its text out"
+            raise InvalidParameterError(name, type(text).__name__, allowed)
+        texts.append(text)
+    return texts
 
 
 def _scores(score: Score, query: str, texts: Sequence[str]) -> list[float]:

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Final, final
 
 import numpy as np
@@ -35,12 +35,26 @@ def record_id(value: object) -> str:
     return str(int(value))
 
 
+def check_order(name: str, values: object) -> None:
+    """Refuse a set or a mapping: texts and ids belong together by their order.
+
+    >>> check_order("texts", ["b", "a"])
+    >>> check_order("texts", {"b", "a"})
+    Traceback (most recent call last):
+    mondegreen.errors.InvalidParameterError: texts must be in an order, ...
+    """
+    if isinstance(values, Set | Mapping):
+        allowed = "in an order, such as a list"
+        raise InvalidParameterError(name, type(values).__name__, allowed)
+
+
 def record_ids(
     values: Iterable[object] | None, count: int, seen: SeenIds | None = None
 ) -> list[str] | None:
     """The ids of so many records as strings; None where they have none."""
     if isinstance(values, str):
         raise InvalidParameterError("ids", "one string", "a sequence of ids")
+    check_order("ids", values)
     found = None if values is None else list(map(record_id, values))
     if found is not None and len(found) != count:
         allowed = f"one for each of {count} texts"

@@ -234,7 +234,18 @@ class _Proxy:
         self.headers = {GUARANTEE_HEADER: guard.short}
 
     async def check(self) -> None:
-        """Privatize a word; raise a refusal if that fails. Nothing is sent."""
+        """Check that a word can be privatized and the audit log can be written.
+
+        Nothing is sent.
+
+        Raises
+        ------
+        Refused
+            If one of them fails.
+        """
+        if self._audit_log is not None:
+            with _audit_errors():
+                self._audit_log.check()
         checked = self.talks or self._prompts
         try:
             with privatizing_errors():
@@ -333,7 +344,7 @@ class _Proxy:
         if talk is not None:
             token = hashlib.sha256(talk.token.encode()).hexdigest()
             known["conversation"] = token[:16]
-        try:
+        with _audit_errors():
             self._audit_log.append(
                 "request",
                 kind=kind,
@@ -341,9 +352,6 @@ class _Proxy:
                 guarantee=self._digest,
                 **known,
             )
-        except ConfigurationError:
-            says = "The audit log cannot be written. Nothing was sent."
-            raise Refused(503, "audit", says) from None
 
     async def _private(
         self, kind: str, headers: Mapping[str, str], body: bytes
@@ -411,6 +419,16 @@ async def _refuse(answer: httpx.Response, headers: Mapping[str, str]) -> NoRetur
     kept = {k: v for k, v in returned.items() if k.lower() != "content-type"}
     kept |= headers
     raise Refused(status, "upstream", says, kept, **error_codes(body))
+
+
+@contextlib.contextmanager
+def _audit_errors() -> Iterator[None]:
+    try:
+        yield
+    except ConfigurationError as error:
+        LOG.error("%s; 503", error)
+        says = "The audit log cannot be written. Nothing was sent."
+        raise Refused(503, "audit", says) from None
 
 
 @contextlib.contextmanager

@@ -165,7 +165,11 @@ class Talk:
         elif kind == "application/json":
             yield await self._whole(parts)
         else:
-            says = "The upstream answered neither JSON nor events. Nothing is shown."
+            says = (
+                "The answer of the upstream needs the header Content-Type: "
+                "application/json or text/event-stream. "
+                f"It has {'another one' if kind else 'none'}. Nothing is shown."
+            )
             raise Refused(502, "upstream", says)
 
     async def _whole(self, parts: AsyncIterator[bytes]) -> bytes:

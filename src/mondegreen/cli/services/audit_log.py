@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_facts
+
+_LIMITS: Final = (
+    "This check cannot see whether the last line was changed, or lines after it were\n"
+    "removed. Note last_hash, and give it to the next check: --noted HASH"
+)
 
 
 @click.group(name="audit-log")
@@ -24,19 +31,21 @@ def audit_log() -> None:
 def verify_log(
     log: File = argument(),
     noted: str | None = option(
-        "Hash that you noted earlier. It must still be in the log. Only this shows "
-        "that lines at the end are missing.",
+        "Hash that you noted earlier, all 64 digits. It must still be in the log. "
+        "Only this shows that the last line was changed, or that lines at the end "
+        "are missing.",
         "--noted HASH",
     ),
     as_json: bool = options.JSON,
 ) -> None:
-    """Check that no line was changed, removed or inserted.
+    """Check that no line before the last was changed, removed or inserted.
 
-    Prints the last hash. Note it where those who write the log cannot change it.
+    Prints the last hash. Note it where those who write the log cannot change it. With
+    --noted, the check covers the line of that hash and all lines before it.
 
     \b
     mondegreen audit-log verify audit.log
-    mondegreen audit-log verify audit.log --noted 3fa1...
+    mondegreen audit-log verify audit.log --noted HASH
     """  # noqa: D301
     from mondegreen.serve.audit_log import verify
 
@@ -46,8 +55,12 @@ def verify_log(
         "first": chain.first,
         "last": chain.last,
         "last_hash": chain.last_hash,
+        "cut_lines": chain.cut_lines,
+        "last_line_checked": chain.last_line_checked,
     }
     echo_facts(facts, as_json=as_json)
+    if not (as_json or chain.last_line_checked):
+        click.echo(_LIMITS)
 
 
 audit_log.add_command(verify_log)

@@ -53,8 +53,9 @@ def proxy(
         otherwise={"policy": _DEFAULT_POLICY},
     ),
     epsilon: float | None = option(
-        "Privacy budget, in nats. There is no default. Without it, --restore applies, "
-        "which discloses the kind of each sensitive word.",
+        "Privacy budget of the noise, in nats. There is no default. Without it, "
+        "--restore applies, which discloses the kind of each sensitive word. --fresh, "
+        "--mechanism, --policy all, and a key without --conversations need --epsilon.",
         "-e --epsilon NUMBER",
         default=None,
     ),
@@ -62,7 +63,8 @@ def proxy(
         "Give each sensitive word one surrogate throughout a conversation, and put "
         "the originals back into answers. Ordinary words pass unchanged. Answers name "
         "the conversation in the header x-mondegreen-conversation. Send that header "
-        "with the next request. This is the default without --epsilon."
+        "with the next request. This is the default without --epsilon and without "
+        "options that need it."
     ),
     detect: Literal["none", "presidio"] = options.DETECT,
     detect_model: str | None = options.DETECT_MODEL,
@@ -119,10 +121,9 @@ def proxy(
         type=click.IntRange(1, 1000),
     ),
     key_file: File | None = option(
-        "Key file. Without --conversations, it is the key of the noise: the same text "
-        "of a client gets the same release after a restart. With --conversations, it "
-        "is the key that encrypts that file.  [default: a new secret key at each "
-        "start]"
+        "Key file. With --epsilon, it is the key of the noise: the same text of a "
+        "client gets the same release after a restart. With --conversations, it "
+        "encrypts that file.  [default: with --epsilon, a new secret key at each start]"
     ),
     key_env: str | None = option(
         "Environment variable with the key, as 64 hex digits, instead of --key-file.",
@@ -263,6 +264,9 @@ def proxy(
         click.echo(warning, err=True)
     shown = _dry_run(quiet=quiet) if dry_run else None
     log = None if audit_log is None else AuditLog(audit_log)
+    if log is not None and log.recovered_row is not None:
+        says = f"audit log {audit_log}: line {log.recovered_row} was cut off"
+        click.echo(f"{says}. It is kept, and the next line notes it.", err=True)
     has_page = restore and listen.is_local and not no_ui
     page = _describe_page(upstream, models, is_dry=dry_run) if has_page else None
     lines = banner(
@@ -330,12 +334,32 @@ def _find_restoring(
     if restore:
         _refuse_noise(fresh, *keys)
         return True
-    asks_for_noise = (
-        fresh or any(keys) or settings.mechanism or settings.policy == "all"
-    )
-    if epsilon is None and asks_for_noise:
-        raise click.UsageError("Missing option '-e' / '--epsilon'.")
+    if epsilon is None:
+        _refuse_missing_epsilon(settings, fresh, *keys)
     return epsilon is None
+
+
+def _refuse_missing_epsilon(settings: Settings, fresh: bool, *keys: str | None) -> None:
+    """Refuse options of noise without a budget, and name both ways to go on."""
+    if any(keys):
+        raise click.UsageError(
+            "a key alone does not say what it is for. For noise, add --epsilon NUMBER: "
+            "answers then pass unchanged. To put the originals back into answers, use "
+            "--restore: with --conversations FILE, which the key encrypts, or without "
+            "a key"
+        )
+    options_of_noise = {
+        "--fresh": fresh,
+        "--mechanism": settings.mechanism,
+        "--policy all": settings.policy == "all",
+    }
+    for name, is_given in options_of_noise.items():
+        if is_given:
+            raise click.UsageError(
+                f"{name} needs noise: add --epsilon NUMBER, and answers pass "
+                f"unchanged. To put the originals back into answers, use --restore "
+                f"without {name}"
+            )
 
 
 def _find_public_roles(

@@ -19,7 +19,8 @@ from mondegreen.arrays import Floats
 from mondegreen.attacks.context import EXPOSED, compute_hidden_posteriors
 from mondegreen.policy.policy import Policy
 from mondegreen.prompts.conversation import HiddenText
-from mondegreen.prompts.conversations import Conversations
+from mondegreen.prompts.conversation_guard import Dialog
+from mondegreen.prompts.conversations import Conversations, UnknownConversationError
 from mondegreen.serve.addresses import host_in, is_loopback
 from mondegreen.serve.answers import Refused, answer
 from mondegreen.serve.limits import Limits
@@ -157,7 +158,7 @@ class _Page:
         """Hide a prompt, word by word, and mark what the context gives away."""
         text, token = _read(await request.body())
         check_texts([text], self._limits)
-        opened, dialog = self._conversations.open(token, self._owner(request.headers))
+        opened, dialog = self._open(token, request)
         conversation = dialog.conversation
 
         def work() -> list[list[Any]]:
@@ -176,9 +177,18 @@ class _Page:
         check_texts([text], self._limits)
         if token is None:
             raise Refused(400, "field", "An answer needs a conversation.")
-        _, dialog = self._conversations.open(token, self._owner(request.headers))
+        _, dialog = self._open(token, request)
         shown = await self._run(lambda: dialog.conversation.restore(text))
         return answer({"text": shown})
+
+    def _open(self, token: str | None, request: Request) -> tuple[str, Dialog]:
+        """Open a conversation; the page sends its token in the body, in no header."""
+        try:
+            return self._conversations.open(token, self._owner(request.headers))
+        except UnknownConversationError:
+            says = "Unknown or expired conversation. Hide a prompt to begin another."
+            code = "unknown_conversation"
+            raise Refused(404, "conversation", says, code=code) from None
 
     async def _run(self, work: Callable[[], _Value]) -> _Value:
         """Work in a thread, within the time of a request."""

@@ -17,6 +17,7 @@ pytest.importorskip("sklearn")
 from mondegreen.attacks.any_tool.spans import Annotation
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, DataError, SourceError
+from mondegreen.policy.policy import load_policy
 from mondegreen_experiments.bench import Bench
 from mondegreen_experiments.papers import BOARD, list_names, recipe_named
 from mondegreen_experiments.scoreboard import board, peers, sets, table, tools
@@ -295,3 +296,11 @@ def test_an_environment_with_other_pins_is_not_used(monkeypatch, tmp_path):
     assert peers.has_peer("scrubadub")
     ready.write_text("scrubadub==1.0\n")
     assert not peers.has_peer("scrubadub")
+
+
+def test_a_kept_run_of_a_policy_is_of_its_lists():
+    """New lists are another point, so that no run with old ones stands for them."""
+    lists = {name: board._point_of_tool(name).get("lists") for name in tools.TOOLS}
+    for name in ("names", "sensitive"):
+        assert lists[name] == load_policy(name).digest[:12]
+    assert lists["nothing"] is lists["all"] is None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError
+from mondegreen.policy.policy import find_policy
 from mondegreen_experiments.bench import Bench
 from mondegreen_experiments.recipe import Recipe, Scale, place
 from mondegreen_experiments.result import Result
@@ -112,10 +113,15 @@ def _sets(
 
 
 def _point_of_tool(name: str) -> dict[str, Any]:
-    """Name a tool; one of others is known by its worker and versions, too."""
+    """Name a tool, and what a kept run of it depends on besides this code.
+
+    That is the worker and the versions of a peer, and the lists of a policy.
+    """
     if TOOLS[name].kind == "peer":
         return {"tool": name, "pinned": compute_digest(name)}
-    return {"tool": name}
+    settings = TOOLS[name].settings
+    policy = None if settings is None else find_policy(settings.resolve())
+    return {"tool": name} | ({} if policy is None else {"lists": policy.digest[:12]})
 
 
 def _point_of_command(given: str) -> dict[str, Any]:

@@ -199,8 +199,13 @@ def is_null(value: object) -> bool:
     )
 
 
-def list_texts(given: Sequence[Any]) -> Sequence[str | None]:
-    """Put None for each null; errors name the type alone.
+def list_texts(
+    given: Sequence[Any], what: str = "text", first: int | None = None
+) -> Sequence[str | None]:
+    """Put None for each null; errors name the type alone, and no value.
+
+    ``what`` names a text in an error. Its number follows where ``first`` is given,
+    which is the number of the first text.
 
     >>> list_texts(["a", float("nan"), None])
     ['a', None, None]
@@ -210,13 +215,14 @@ def list_texts(given: Sequence[Any]) -> Sequence[str | None]:
     if set(map(type, given)) <= {str, type(None)}:
         return given
     texts: list[str | None] = []
-    for text in given:
+    for number, text in enumerate(given, first or 0):
         if isinstance(text, str):
             texts.append(text)
         elif is_null(text):
             texts.append(None)
         else:
-            raise InvalidParameterError("text", type(text).__name__, "a string")
+            named = what if first is None else f"{what} {number}"
+            raise InvalidParameterError(named, type(text).__name__, "a string")
     return texts
 
 

@@ -87,6 +87,7 @@ def attack(
     release: File | None = argument(required=False),
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
+    sheet: str | None = options.SHEET,
     settings: Settings = options.settings(
         *options.LAW,
         *options.POLICY,
@@ -183,7 +184,7 @@ def attack(
 
     _check_files(sample, release)
     limits = read_limits(fail_above)
-    files = Files(sample, release, columns, format)
+    files = Files(sample, release, columns, format, sheet)
     pages = Pages(html, sarif)
     pages.check(files, force=force)
     if settings.epsilon is None:
@@ -425,6 +426,7 @@ class Files:
     release: str | None
     columns: tuple[str, ...]
     format: Format | None
+    sheet: str | None = None
 
     @property
     def paths(self) -> list[str]:
@@ -434,7 +436,11 @@ class Files:
         from mondegreen.io.open import open_source
 
         return open_source(
-            path, format=self.format, columns=self.columns, missing="pass"
+            path,
+            format=self.format,
+            columns=self.columns,
+            missing="pass",
+            sheet=self.sheet,
         )
 
     def texts(self, path: str) -> Iterator[str]:

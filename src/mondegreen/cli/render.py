@@ -268,13 +268,16 @@ def read_public(
     *,
     quiet: bool,
     keep: int = 0,
+    sheet: str | None = None,
 ) -> Sample:
     """Count the words of a public sample, which ``calibrate`` takes."""
     from mondegreen.calibration.sample import read_sample
     from mondegreen.io.open import open_source
 
     with (
-        open_source(path, format=format, columns=columns, missing="pass") as source,
+        open_source(
+            path, format=format, columns=columns, missing="pass", sheet=sheet
+        ) as source,
         progress(source, quiet=quiet) as advance,
     ):
         sample = read_sample(source, space, advance, keep=keep)

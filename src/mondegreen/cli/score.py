@@ -49,6 +49,7 @@ def score(
     release: File = argument(),
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
+    sheet: str | None = options.SHEET,
     space: options.SpaceName = options.SPACE,
     rare: int = option(
         "Number of the rarest words to look for in the release (LOW).", default=1000
@@ -93,10 +94,10 @@ def score(
     listed = set(options.read_option_lines(english)) if english else None
     loaded = load_space(space)
     scorer = CorpusScorer(loaded, rare=rare, english=listed)
-    with (
-        open_source(original, format=format, columns=columns, missing="pass") as mine,
-        open_source(release, format=format, columns=columns, missing="pass") as theirs,
-    ):
+    open_texts = partial(
+        open_source, format=format, columns=columns, missing="pass", sheet=sheet
+    )
+    with open_texts(original) as mine, open_texts(release) as theirs:
         passes = from_json(theirs.earlier)
         means = _compute_scores(mine, theirs, scorer, measures, shower(quiet))
         rows, scores = mine.rows_read, scorer.scores()

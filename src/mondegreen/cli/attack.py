@@ -60,6 +60,9 @@ _WIDE: Final = 0.2
 """An interval of more than 20 points comes from about 100 words or texts, or fewer."""
 SENSITIVE: Final = "share of sensitive words"
 
+_PLACES: Final = 10
+"""Places that are printed at most."""
+
 _HEADINGS: Final = {
     "sensitive_words": "sensitive words, from their context",
     "single_word": "single word",
@@ -884,14 +887,20 @@ def _lines_of_places(places: list[dict[str, Any]] | None) -> Iterator[str]:
     """How many places are guessed, and the ten most certain ones."""
     if places is None:
         return
-    yield f"\n{amount(len(places), 'place')} with a posterior above 0.5"
+    shown = places[:_PLACES]
+    cut = f"; the {len(shown)} most certain ones (--json lists all)"
+    yield (
+        f"\n{amount(len(places), 'place')} with a posterior above 0.5"
+        f"{cut if len(shown) < len(places) else ''}"
+    )
     if places:
         rows = [["text", "word", "class", "posterior"]]
         rows += [
             [str(p["text"]), str(p["word"]), p["kind"], figure(p["posterior"])]
-            for p in places[:10]
+            for p in shown
         ]
         yield from table(rows, align=">><>")
+        yield "Texts and words are counted from 1. A header is not counted."
         yield "Choose another setting for the whole release, not for single places."
 
 

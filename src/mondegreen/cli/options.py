@@ -260,10 +260,7 @@ def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
             try:
                 function(**values)
             except (SourceError, MissingColumnError) as error:
-                if "--encoding" in error.hint and "encoding" not in values:
-                    error.advise(_CONVERT)
-                if _OTHER_SHEET in error.hint and "sheet" not in values:
-                    error.advise(error.hint.replace(_OTHER_SHEET, _FIRST_SHEET))
+                _advise(error, values)
                 raise
 
         as_command: Any = click.command(params=params, **how)
@@ -271,6 +268,14 @@ def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
         return made
 
     return decorate
+
+
+def _advise(error: SourceError | MissingColumnError, known: Collection[str]) -> None:
+    """Change a hint that names an option which the command does not have."""
+    if "--encoding" in error.hint and "encoding" not in known:
+        error.advise(_CONVERT)
+    if _OTHER_SHEET in error.hint and "sheet" not in known:
+        error.advise(error.hint.replace(_OTHER_SHEET, _FIRST_SHEET))
 
 
 class _SettingsOptions:

@@ -112,6 +112,7 @@ def describe_spellings(shown: ShownWord) -> list[str]:
         f"behind a full stop, as in Mr. {shown.word}": shown.behind_stop,
         f"after a sign, as in ({shown.word}), or alone on a line": shown.behind_sign,
         f"as {spelled} inside a sentence": shown.capitalized,
+        "in a line in capitals": shown.in_capitals,
     }
     return [
         f"{where}: {describe_symbol(symbol)}"

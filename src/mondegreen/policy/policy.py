@@ -112,6 +112,7 @@ _CLOSED: Final[Mapping[Kind, str]] = {
 
 _SMALL_FORMATS: Final[Mapping[Kind, str]] = {
     ("number_word", "u"): "two to nine",
+    ("number_word", "l"): "million",
     ("number_word", "i"): "Roman number",
     ("time", "w"): "weekday",
     ("time", "h"): "month",

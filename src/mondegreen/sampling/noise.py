@@ -342,8 +342,8 @@ class KeyedNoise:
         """
         if batch.ids is None:
             raise ConfigurationError(
-                "keyed noise needs a stable id per record: name its column with --id, "
-                "or pass ids="
+                "keyed noise needs a stable id per record: id= for one text, ids= for "
+                "several. The command takes --id COLUMN"
             )
         places = batch.places or itertools.repeat(0, len(batch.texts))
         records = zip(batch.texts, batch.ids, places, strict=True)

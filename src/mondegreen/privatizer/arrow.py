@@ -179,7 +179,7 @@ def record_ids_in(
     return read_ids(array)
 
 
-def count_ids(table: pa.Table | pa.RecordBatch, id_column: str) -> tuple[int, int]:
+def count_ids(table: pa.Table | pa.RecordBatch, id_column: Any) -> tuple[int, int]:
     """Count the different ids of a table, and its rows."""
     index, *steps = _locate(table.schema, id_column, dotted=True)
     array = table.column(index)

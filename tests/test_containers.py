@@ -90,6 +90,36 @@ def test_a_key_repeats_what_the_library_repeats():
         released(text, noise=noise)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_name_of_a_series_is_its_logical_column(library):
+    made = pytest.importorskip(library).Series
+    data = "data" if library == "pandas" else "values"
+    noise = mg.KeyedNoise(bytes(range(32)))
+    p = mg.Privatizer(mg.mechanism("tem", epsilon=1.0), SPACE, noise=noise)
+    text = "aa bb cc " * 20
+    for name, column in (("message", "message"), ("", "text")):
+        series = made(name=name, **{data: [text]})
+        expected = p(text, id=7, column=column).text
+        assert released(series, ids=[7], noise=noise)[0] == expected
+        named = released(series, ids=[7], noise=noise, column="other")[0]
+        assert named == p(text, id=7, column="other").text
+    for name in (None, 3) if library == "pandas" else ():
+        found = released(made([text], name=name), ids=[7], noise=noise)[0]
+        assert found == p(text, id=7).text
+
+
+def test_a_value_that_is_no_text_is_named_by_row_and_column():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    for texts, where in (
+        (pandas.Series(["aa", None, 7], name="message"), "column 'message', row 3"),
+        (pandas.Series([7]), "row 1"),
+        (["aa"] * 5_000 + [7], "text 5001"),
+        (polars.Series("message", [7]), "array of column 'message'"),
+    ):
+        with pytest.raises(InvalidParameterError, match=where):
+            released(texts)
+
+
 def test_it_is_prepared_once(monkeypatch):
     made = []
     prepare = type(mg.mechanism("tem", epsilon=1.0)).prepare

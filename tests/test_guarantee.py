@@ -246,3 +246,8 @@ def test_numbers_that_no_guarantee_has_are_refused(forged):
     assert mg.Guarantee.from_dict(values).epsilon == 10
     with pytest.raises(TypeError, match="out of range"):
         mg.Guarantee.from_dict({**values, **forged})
+
+
+def test_the_guarantee_names_the_group_of_million():
+    summary = mg.Privatizer(mg.mechanism("urr", epsilon=12.0)).guarantee.summary()
+    assert "million 6" in summary

@@ -238,8 +238,13 @@ class MissingColumnError(DataError, LookupError):
             has = f"There are {amount(len(self.available), 'column')}{listed}"
         if count is not None:  # names that may be private text are not listed
             has = f"There {'is' if count == 1 else 'are'} {amount(count, 'column')}"
-        problem = f"column {column!r} not found. {has}"
-        super().__init__(_locate(path, "row", row, problem, hint))
+        self.hint, self._problem = hint, f"column {column!r} not found. {has}"
+        super().__init__(_locate(path, "row", row, self._problem, hint))
+
+    def advise(self, hint: str) -> None:
+        """Give another hint."""
+        self.hint = hint
+        self.args = (_locate(self.path, "row", self.row, self._problem, hint),)
 
 
 class DecodeError(SourceError):

@@ -398,9 +398,10 @@ class Settings:
             )
         if self.parameters:
             raise ConfigurationError(
-                f"{self.mechanism} has no parameter {', '.join(self.parameters)}; it "
-                "has only epsilon. Parameters of other mechanisms need --mechanism "
-                f"NAME, or --policy all, which means {EVERY_WORD_MECHANISM}"
+                f"{', '.join(self.parameters)}: neither a setting nor a parameter of "
+                f"{self.mechanism}, which has only epsilon. Check the spelling. "
+                "Parameters of other mechanisms need --mechanism NAME, or "
+                f"--policy all, which means {EVERY_WORD_MECHANISM}"
             )
         for name, why in _NOT_OF_POLICY.items():
             if getattr(self, name) != _WITH_POLICY.get(name, _find_given(name)):

@@ -188,7 +188,7 @@ def test_a_target_out_of_reach_names_the_best():
     )
     assert found.chosen is None
     assert "n_w_95 must be at most 0.5" in found.problem
-    assert "the lowest value that could be shown is 0.60" in found.problem
+    assert "the lowest value that a setting was shown to reach is 0.60" in found.problem
 
 
 def test_a_floor_of_the_loss_ends_the_doubling():

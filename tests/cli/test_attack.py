@@ -588,3 +588,13 @@ def test_rows_of_a_space_are_compared_with_its_law(run, folder):
     found = json.loads(run("attack", "sample.csv", "far.csv", *law, "--json").stdout)
     assert found["unchanged_rows"]["value"] is None
     assert "no closed form" in found["unchanged_rows"]["adversary"]
+
+
+def test_the_table_of_places_says_what_it_leaves_out():
+    from mondegreen.cli.attack import _lines_of_places
+
+    place = {"text": 1, "word": 2, "kind": "place", "posterior": 0.9}
+    said = "\n".join(_lines_of_places([place] * 12))
+    assert "12 places with a posterior above 0.5; the 10 most certain ones" in said
+    assert "counted from 1" in said
+    assert "most certain" not in "\n".join(_lines_of_places([place] * 3))

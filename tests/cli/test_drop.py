@@ -201,6 +201,12 @@ def test_formulas_of_a_workbook_go_where_a_column_goes(folder):
         *("privatize", path, "-e", "12", "-o", "new.xlsx", "--drop", "id")
     )
     assert read("new.xlsx") == [{"stars": 4, "text": TEXT, "twice": None}]
+    more = "-o", "newer.xlsx", "--drop", "id", "--report", "new.json"
+    told = run_command("privatize", path, "-e", "12", *more).stderr
+    assert "Formulas left out, so cells are empty, in columns: twice" in told
+    stated = json.loads(Path("new.json").read_text())["input"]
+    assert stated["unchanged"] == ["stars"]
+    assert stated["formulas_left_out"] == ["twice"]
     assert "Formulas are left out." in done.stderr
 
 

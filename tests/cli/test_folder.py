@@ -82,6 +82,19 @@ def test_a_release_of_several_is_that_of_each(run, texts):
     assert Path("out/a.txt").read_bytes() == Path("a.txt").read_bytes()
 
 
+def test_a_column_is_dropped_from_the_files_that_have_columns(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("id,text\n1,I met Ann\n")
+    (tmp_path / "in" / "b.txt").write_text("I met Ann.\n")
+    said = run("in", "-o", "out", "--drop", "id").stderr
+    assert "b.txt: lines of text have no columns. --drop does not apply to it" in said
+    assert Path("out/a.csv").read_text().startswith("text\nI met ")
+    assert Path("out/b.txt").read_text().startswith("I met ")
+    run("in/b.txt", "-o", "c.txt", "--drop", "id", expect=2)
+    (tmp_path / "in" / "c.csv").write_text("text\nI met Ann\n")  # lacks it
+    run("in", "-o", "again", "--drop", "id", expect=3)
+
+
 def test_files_and_folders_can_be_mixed(run, texts, tmp_path):
     run("in/a.txt", "in/sub", "-o", "out", "--jobs", "2")
     assert names(tmp_path / "out") == ["a.txt", "b.csv"]
@@ -108,6 +121,7 @@ def test_files_and_folders_can_be_mixed(run, texts, tmp_path):
         (["empty", "-o", "out"], 3, "no file here"),
         (["in", "absent.txt", "-o", "out"], 3, "No such file"),
         (["in", "-o", "out", "-c", "review"], 3, "column 'review' not found"),
+        (["in", "-o", "out", "-c", "review"], 3, "need the column under one name"),
         (["in", "bad", "-o", "out"], 3, "row 2"),
         (["in", "-o", "out", "--report", "in/a.txt"], 2, "a separate file"),
     ],
@@ -217,7 +231,7 @@ def test_a_keyed_run_names_the_file_that_has_no_columns(run, tmp_path):
     keyed = ["in", "-o", "out", "--key-file", "k", "--id", "id"]
     said = run(*keyed, expect=2).stderr
     assert "in/readme.txt: --id needs a format with columns" in said
-    assert "Privatize this file by itself, without --id, and leave it out" in said
+    assert "privatize it by itself, without --id and without a key" in said
     assert CANARY not in said
     assert not (tmp_path / "out").exists()
 

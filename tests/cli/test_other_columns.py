@@ -98,6 +98,13 @@ def test_a_forgotten_text_is_named(folder):
     )
 
 
+def test_lines_of_names_have_no_column_to_drop(folder):
+    (folder / "names.txt").write_text("Will Hope\nArt Field\n")
+    told = run("names.txt").stderr
+    assert "names.txt: its lines look like names" in told
+    assert "--drop" not in told
+
+
 @pytest.mark.parametrize(
     ("cells", "is_named"),
     [(["Will Hope", "Art Field"], True), (["Will was here", "He left"], False)],

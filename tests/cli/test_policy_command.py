@@ -14,6 +14,7 @@ from mondegreen.settings import Settings
 KEYS = {"word", "class", "group", "hides_among", "outputs", "examples", "at_start"} | {
     "known_words",
     "capitalized",
+    "in_capitals",
 }
 
 
@@ -28,6 +29,14 @@ def show(*words, **options):
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     given = ["policy", "show", "--json", *flags, "--", *words]
     return json.loads(run(*given).stdout)
+
+
+def test_a_word_in_capitals_is_shown_as_in_a_line_in_capitals():
+    (price,), (hello,) = show("PRICE"), show("HELLO")
+    assert price["class"] == "ordinary"
+    assert price["in_capitals"]["class"] == "surname"
+    assert hello["in_capitals"] is None
+    assert "in a line in capitals: surname" in run("policy", "show", "PRICE").stdout
 
 
 def test_list_counts_what_each_policy_shows():

@@ -159,3 +159,11 @@ def test_an_empty_pair_has_no_scores(run, tmp_path):
     (tmp_path / "a.txt").write_text("")
     (tmp_path / "b.txt").write_text("")
     assert "-" in run("a.txt", "b.txt").stdout
+
+
+def test_short_names_are_written_out(run, tmp_path):
+    write(tmp_path / "a.txt", TEXTS)
+    write(tmp_path / "b.txt", SAFE)
+    said = run("a.txt", "b.txt").stdout
+    for name in ("PP: share", "LOW: share", "withheld: texts"):
+        assert name in said

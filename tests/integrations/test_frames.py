@@ -489,11 +489,12 @@ def test_what_cannot_be_asked_for_is_refused(made):
         assert CANARY not in str(caught.value)
 
 
-def test_ids_that_occur_twice_are_refused_where_that_is_asked():
+def test_ids_that_occur_twice_are_a_warning_or_an_error():
     given = {"id": [*range(5_000), 0], "note": [None] * 5_001}  # of two slices
     given["note"][0] = "aa"
     for kind in (pd.DataFrame, pl.DataFrame, pa.table, pa.record_batch):
-        frames.privatize(kind(given), ["note"], KEYED, "id")
+        with pytest.warns(UserWarning, match="5,000 different values in 5,001 rows"):
+            frames.privatize(kind(given), ["note"], KEYED, "id")
         with pytest.raises(mg.errors.DataError, match="record 5001"):
             frames.privatize(kind(given), ["note"], KEYED, "id", unique_ids=True)
 

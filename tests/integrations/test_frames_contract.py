@@ -16,6 +16,8 @@ pl = pytest.importorskip("polars")
 from mondegreen import frames  # noqa: E402
 from mondegreen.integrations.spec import make_privatizer  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore:ids repeat")  # some records do
+
 
 def released(frame, job):
     """Release by settings, as another process has them, with the noise of the job."""

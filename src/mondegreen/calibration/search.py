@@ -239,5 +239,5 @@ def _explain_miss(target: Target, tried: Sequence[ScoreBounds]) -> str:
     best, at = max(known, key=lambda pair: sign * pair[0])
     return (
         f"{target.score} must be {side} {target.value:g}; the {best_of} value that "
-        f"could be shown is {best:.4g}, at epsilon {at:g}"
+        f"a setting was shown to reach is {best:.4g}, at epsilon {at:g}"
     )

@@ -60,6 +60,9 @@ _WIDE: Final = 0.2
 """An interval of more than 20 points comes from about 100 words or texts, or fewer."""
 SENSITIVE: Final = "share of sensitive words"
 
+_PLACES: Final = 10
+"""Places that are printed at most."""
+
 _HEADINGS: Final = {
     "sensitive_words": "sensitive words, from their context",
     "single_word": "single word",
@@ -95,6 +98,7 @@ def attack(
     release: File | None = argument(required=False),
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
+    sheet: str | None = options.SHEET,
     settings: Settings = options.settings(
         *options.LAW,
         *options.POLICY,
@@ -191,7 +195,7 @@ def attack(
 
     _check_files(sample, release)
     limits = read_limits(fail_above)
-    files = Files(sample, release, columns, format)
+    files = Files(sample, release, columns, format, sheet)
     pages = Pages(html, sarif)
     pages.check(files, force=force)
     if settings.epsilon is None:
@@ -448,6 +452,7 @@ class Files:
     release: str | None
     columns: tuple[str, ...]
     format: Format | None
+    sheet: str | None = None
 
     @property
     def paths(self) -> list[str]:
@@ -457,7 +462,11 @@ class Files:
         from mondegreen.io.open import open_source
 
         return open_source(
-            path, format=self.format, columns=self.columns, missing="pass"
+            path,
+            format=self.format,
+            columns=self.columns,
+            missing="pass",
+            sheet=self.sheet,
         )
 
     def texts(self, path: str) -> Iterator[str]:
@@ -901,14 +910,20 @@ def _lines_of_places(places: list[dict[str, Any]] | None) -> Iterator[str]:
     """How many places are guessed, and the ten most certain ones."""
     if places is None:
         return
-    yield f"\n{amount(len(places), 'place')} with a posterior above 0.5"
+    shown = places[:_PLACES]
+    cut = f"; the {len(shown)} most certain ones (--json lists all)"
+    yield (
+        f"\n{amount(len(places), 'place')} with a posterior above 0.5"
+        f"{cut if len(shown) < len(places) else ''}"
+    )
     if places:
         rows = [["text", "word", "class", "posterior"]]
         rows += [
             [str(p["text"]), str(p["word"]), p["kind"], figure(p["posterior"])]
-            for p in places[:10]
+            for p in shown
         ]
         yield from table(rows, align=">><>")
+        yield "Texts and words are counted from 1. A header is not counted."
         yield "Choose another setting for the whole release, not for single places."
 
 

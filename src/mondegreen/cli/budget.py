@@ -51,7 +51,10 @@ def budget(
     if found.above:
         raise BudgetExceededError(
             f"{amount(found.above, 'record')} of {found.records:,} lost more than "
-            f"{limit:g} nats"
+            f"{limit:g} nats. The largest loss is that of record {found.worst:,}, in "
+            "the order in which the ledger met the records: the row of the first "
+            "release, if each of its rows has a text and an id of its own. The ledger "
+            "holds no ids"
         )
 
 

@@ -47,6 +47,7 @@ def calibrate(
     sample: File = argument(),
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
+    sheet: str | None = options.SHEET,
     names: tuple[options.MechanismName, ...] = option(
         "Mechanism to tune, with parameters such as vickrey:t=0.25. Without t, the "
         "command chooses t too. Repeatable.  [default: urr, then krr, with policy "
@@ -154,6 +155,7 @@ def calibrate(
             sample,
             columns,
             format,
+            sheet,
             settings,
             [parse_target(target) for target in targets],
             names,
@@ -178,6 +180,7 @@ def calibrate(
             alike=alike,
             columns=columns,
             format=format,
+            sheet=sheet,
             space=space,
             language=language,
             force=force,
@@ -194,6 +197,7 @@ def calibrate(
         sample,
         columns,
         format,
+        sheet,
         [_setting(n, allow_unproved=allow_unproved) for n in names or (_OVER_SPACE,)],
         targets,
         over,
@@ -218,6 +222,7 @@ def _calibrate_over_space(
     sample: str,
     columns: tuple[str, ...],
     format: Format | None,
+    sheet: str | None,
     settings: Sequence[Setting],
     targets: Sequence[str],
     over: str,
@@ -253,7 +258,7 @@ def _calibrate_over_space(
     shown = _check_report(html, sentences, force=force)
     loaded = load_space(space)
     keys = {target.key for target in asked} | {match}
-    how: dict[str, Any] = {"quiet": quiet, "keep": _PASSAGE}
+    how: dict[str, Any] = {"quiet": quiet, "keep": _PASSAGE, "sheet": sheet}
     read = read_public(sample, format, columns, loaded, **how)
     reader = _adversary(read, loaded, language, keys)
     evaluator = Evaluator(

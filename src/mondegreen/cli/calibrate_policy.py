@@ -48,6 +48,7 @@ def calibrate_policy(
     sample: str,
     columns: tuple[str, ...],
     format: Any,
+    sheet: str | None,
     settings: Settings,
     targets: Sequence[Target],
     mechanisms: Sequence[str],
@@ -88,7 +89,9 @@ def calibrate_policy(
     if _is_given("hide_among"):
         more["sizes"] = (settings.hide_among,)
     with (
-        open_source(sample, format=format, columns=columns, missing="pass") as source,
+        open_source(
+            sample, format=format, columns=columns, missing="pass", sheet=sheet
+        ) as source,
         progress(source, quiet=quiet) as advance,
     ):
         read = read_policy_sample(source, advance)

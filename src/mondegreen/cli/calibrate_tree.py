@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import click
 
@@ -64,6 +64,7 @@ def tune_tree(
     alike: bool,
     columns: tuple[str, ...],
     format: Format | None,
+    sheet: str | None,
     space: str,
     language: str | None,
     force: bool,
@@ -88,7 +89,8 @@ def tune_tree(
     key, share = target
     written, loaded = Target(output, force=force), load_space(space)
     keep = 2 * _HALF if key == "reader" else 0
-    read = read_public(sample, format, columns, loaded, quiet=quiet, keep=keep)
+    how: dict[str, Any] = {"quiet": quiet, "keep": keep, "sheet": sheet}
+    read = read_public(sample, format, columns, loaded, **how)
     words = amount(read.words, "word")
     if read.words < loaded.vocab_size:
         say(

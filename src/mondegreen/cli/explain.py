@@ -52,6 +52,7 @@ def explain(
         "-c --column",
         default=(),
     ),
+    sheet: str | None = options.SHEET,
     texts: int = option("For a FILE: how many texts to read.", default=200),
     corpus: tuple[File, ...] = option(
         "For a FILE: PUBLIC texts from its domain, which the attacker knows. "
@@ -117,7 +118,7 @@ def explain(
 
     if is_text_file(word, columns):
         explain_file(
-            TextFile(word, columns, corpus, texts),
+            TextFile(word, columns, corpus, texts, sheet),
             settings,
             as_json=as_json,
             quiet=quiet,

@@ -43,6 +43,18 @@ class TextFile:
     columns: tuple[str, ...]
     corpus: tuple[str, ...]
     most: int
+    sheet: str | None = None
+
+    def read(self, path: str) -> Iterator[str]:
+        """Yield the texts of this file, or of another one with the same columns."""
+        from mondegreen.io.open import open_source
+
+        columns = self.columns or ("text",)
+        with open_source(
+            path, columns=columns, missing="pass", sheet=self.sheet
+        ) as source:
+            for batch in source.batches():
+                yield from source.texts(batch)
 
 
 def is_text_file(word: str, columns: tuple[str, ...]) -> bool:
@@ -68,7 +80,7 @@ def explain_file(
 
     language = _open_language(file, settings.language)
     privatizer = prepare_privatizer(replace(settings, language=None), quiet=quiet)
-    every = _read_texts(file.path, file.columns)
+    every = file.read(file.path)
     texts = list(islice(every, file.most))
     has_more = next(every, None) is not None
     show = shower(quiet)
@@ -141,14 +153,6 @@ def say_exposed(found: ContextCertificate) -> str:
     )
 
 
-def _read_texts(path: str, columns: tuple[str, ...]) -> Iterator[str]:
-    from mondegreen.io.open import open_source
-
-    with open_source(path, columns=columns or ("text",), missing="pass") as source:
-        for batch in source.batches():
-            yield from source.texts(batch)
-
-
 def _open_language(file: TextFile, name: str | None) -> Language:
     """Find what the attacker knows: a model, or one of texts from the domain."""
     if not file.corpus:
@@ -158,8 +162,8 @@ def _open_language(file: TextFile, name: str | None) -> Language:
     from mondegreen.attacks.sensitive import in_domain_language
     from mondegreen.space.store import load_space
 
-    own = set(_read_texts(file.path, file.columns))  # else the file recovers itself
-    every = chain.from_iterable(_read_texts(p, file.columns) for p in file.corpus)
+    own = set(file.read(file.path))  # else the file recovers itself
+    every = chain.from_iterable(map(file.read, file.corpus))
     known = [text for text in every if text not in own]
     if not known:
         raise SourceError(file.corpus[0], "it has no texts besides those of FILE")

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, final, get_args
 
-from mondegreen.errors import ConfigurationError, DataError, SourceError
+from mondegreen.errors import (
+    ConfigurationError,
+    DataError,
+    MissingColumnError,
+    SourceError,
+)
 from mondegreen.files import sync_folder, temporary_folder
 from mondegreen.io.guess import Format, guess_format
 from mondegreen.wording import amount
@@ -132,6 +137,25 @@ def _add(found: dict[str, str], name: str, path: str) -> None:
             "or release them in two runs"
         )
     found[name] = path
+
+
+def has_columns(plan: Plan) -> bool:
+    """Whether a file of the run has columns, as lines of text have not."""
+    return any(guess_format(each.input) != "txt" for each in plan.files)
+
+
+@contextlib.contextmanager
+def advise_on_columns() -> Iterator[None]:
+    """Say, where a file of several lacks a column, that all files need it."""
+    try:
+        yield
+    except MissingColumnError as error:
+        advice = (
+            "all files of one run need the column under one name: rename it, or run "
+            "the files with other names by themselves"
+        )
+        error.advise(f"{error.hint}; {advice}" if error.hint else advice)
+        raise
 
 
 def say_left_out(plan: Plan) -> str:

@@ -28,6 +28,7 @@ import click
 from mondegreen.errors import (
     ConfigurationError,
     InvalidParameterError,
+    MissingColumnError,
     SourceError,
     UnprovedGuaranteeError,
 )
@@ -50,6 +51,10 @@ _HEAD_BYTES: Final = 1 << 16
 
 _CONVERT: Final = "convert it to UTF-8, such as with iconv -f latin-1 -t utf-8"
 """Advice of commands without the option ``--encoding``."""
+
+_OTHER_SHEET: Final = "--sheet names another"
+_FIRST_SHEET: Final = "this command reads the first sheet only; others"
+"""Advice of commands with and without the option ``--sheet``."""
 
 # A word to every shell: what is offered is put on the line as it is, unquoted.
 _PLAIN: Final = re.compile(r"[^\W\d][\w.-]{0,63}")
@@ -254,9 +259,8 @@ def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
                 values[group] = _read_settings(given)
             try:
                 function(**values)
-            except SourceError as error:
-                if "--encoding" in error.hint and "encoding" not in values:
-                    error.advise(_CONVERT)
+            except (SourceError, MissingColumnError) as error:
+                _advise(error, values)
                 raise
 
         as_command: Any = click.command(params=params, **how)
@@ -264,6 +268,14 @@ def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
         return made
 
     return decorate
+
+
+def _advise(error: SourceError | MissingColumnError, known: Collection[str]) -> None:
+    """Change a hint that names an option which the command does not have."""
+    if "--encoding" in error.hint and "encoding" not in known:
+        error.advise(_CONVERT)
+    if _OTHER_SHEET in error.hint and "sheet" not in known:
+        error.advise(error.hint.replace(_OTHER_SHEET, _FIRST_SHEET))
 
 
 class _SettingsOptions:
@@ -398,6 +410,10 @@ COLUMNS: Final = option(
     "Column with text. JSON and struct paths such as msg.body are allowed. Repeatable.",
     "-c --column",
     default=("text",),
+)
+SHEET: Final = option(
+    "Sheet of the Excel workbooks that this command reads.  [default: the first]",
+    "--sheet NAME",
 )
 DROP: Final = option(
     "Column to leave out of the output, such as names or the id. Repeatable.",

@@ -106,9 +106,15 @@ def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
         )
     names = [name for name in source.text_columns if _holds_names(batch, name)]
     if names:
+        advice = (
+            "Hide such words with --sensitive FILE, or leave the file out."
+            if source.format == "txt"
+            else "If the release needs no names, leave --column NAME out and add "
+            "--drop NAME."
+        )
         say(
-            f"{start} columns of --column look like names: {_quote(names)}. A name "
-            "that is a word, such as Will, can stay. Remove them with --drop NAME."
+            f"{start} {_describe_names(source, names)}. A name that is a word, such as "
+            f"Will, can stay. {advice}"
         )
 
 
@@ -129,6 +135,13 @@ def _warn_of_id(source: AbstractSource, batch: pa.RecordBatch, start: str) -> No
             f"values in the first {amount(len(ids), 'row')}. Equal texts with one id "
             "get the same release. Use a column with one value per record."
         )
+
+
+def _describe_names(source: AbstractSource, names: Sequence[str]) -> str:
+    """Say what looks like names: columns, or the lines of a text file."""
+    if source.format == "txt":
+        return "its lines look like names"
+    return f"columns of --column look like names: {_quote(names)}"
 
 
 def _quote(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import functools
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
@@ -18,7 +18,7 @@ from mondegreen.cli.before_after import MOST_SHOWN, FirstTexts
 from mondegreen.cli.options import Column, File, InputPath, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.files import read_bytes
-from mondegreen.io.guess import Format
+from mondegreen.io.guess import Format, guess_format
 from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
@@ -275,6 +275,8 @@ def privatize(
     )
     if folder.has_many(inputs):
         plan = folder.plan_releases(inputs, output, has_format=format is not None)
+        if drop and format is None and folder.has_columns(plan):
+            run = replace(run, open=functools.partial(_open_without_drop, open_input))
         run.release_many(plan, output)
     else:
         run.release_one(inputs[0], output, map_path, map_key, in_place=in_place)
@@ -341,7 +343,12 @@ class _Run:
 
     def release_many(self, plan: Plan, output: str) -> None:
         """Release several files into a new folder; it appears whole or not at all."""
-        from mondegreen.cli.folder import FILE_NAMES, NewFolder, say_left_out
+        from mondegreen.cli.folder import (
+            FILE_NAMES,
+            NewFolder,
+            advise_on_columns,
+            say_left_out,
+        )
         from mondegreen.io.open import open_sink
 
         folder = NewFolder(
@@ -349,7 +356,7 @@ class _Run:
         )
         for each in plan.files:  # all are looked at before one is released
             _check_paths(each.input, "-", {"--report": self.report}, self.read)
-            with self.open(each.input) as source:
+            with advise_on_columns(), self.open(each.input) as source:
                 self._survey(source)
         target = _target(self.report, force=self.force)
         self.releaser.begin(self.prepare(), FILE_NAMES)
@@ -360,7 +367,7 @@ class _Run:
             self.releaser.progress(),
         ):
             for each in plan.files:
-                with self.open(each.input) as source:
+                with advise_on_columns(), self.open(each.input) as source:
                     names = _logical(source.text_columns, self.logical)
                     sink = open_sink(folder.file(each.output), source)
                     if target is not None:
@@ -405,6 +412,18 @@ class _Run:
             click.echo(note, err=True)
         self.releaser.survey(source)
         return _logical(source.text_columns, self.logical)
+
+
+def _open_without_drop(
+    open_input: Callable[..., AbstractSource], path: str
+) -> AbstractSource:
+    """Open a file of several; lines of text have no columns to drop, and it says so."""
+    if guess_format(path) != "txt":
+        return open_input(path)
+    source = open_input(path, drop=())
+    note = f"{source.name}: lines of text have no columns. --drop does not apply to it."
+    source.notes = (*source.notes, note)
+    return source
 
 
 def _refuse_many(alone: Mapping[str, bool]) -> None:

@@ -88,6 +88,7 @@ class Releaser:
         self._columns: dict[str, None] = {}
         self._unchanged: dict[str, None] = {}
         self._dropped: dict[str, None] = {}
+        self._emptied: dict[str, None] = {}
         self._formats: dict[str, None] = {}
         self._outputs: list[dict[str, str]] = []
         self._losses = TextLosses()
@@ -193,6 +194,9 @@ class Releaser:
         self._rows_without += source.missing_rows
         self._may_lack |= source.may_lack
         self._columns |= dict.fromkeys(names)
+        self._emptied |= source.emptied
+        for name in source.emptied:
+            self._unchanged.pop(name, None)
         self._formats |= dict.fromkeys([source.format])
         self._disclosed |= dict.fromkeys(source.disclosed)
         if source.missing_rows:
@@ -239,6 +243,8 @@ class Releaser:
             },
             "counts": totals,
         }
+        if self._emptied:
+            report["input"]["formulas_left_out"] = list(self._emptied)
         if self._certificate is not None:
             from mondegreen.cli.explain_file import PRIVATE
 
@@ -275,6 +281,11 @@ class Releaser:
             rest = f", and {more:,} more" if more > 0 else ""
             listed = ", ".join(names[:_MOST_NAMES])
             click.echo(f"Unchanged columns: {listed}{rest}", err=True)
+        if self._emptied:
+            listed = ", ".join(list(self._emptied)[:_MOST_NAMES])
+            click.echo(
+                f"Formulas left out, so cells are empty, in columns: {listed}", err=True
+            )
 
     def _warn_of_others(self) -> None:
         """Warn of an earlier report of another file, and of second draws."""

@@ -112,6 +112,7 @@ def describe_spellings(shown: ShownWord) -> list[str]:
         f"behind a full stop, as in Mr. {shown.word}": shown.behind_stop,
         f"after a sign, as in ({shown.word}), or alone on a line": shown.behind_sign,
         f"as {spelled} inside a sentence": shown.capitalized,
+        "in a line in capitals": shown.in_capitals,
     }
     return [
         f"{where}: {describe_symbol(symbol)}"
@@ -268,13 +269,16 @@ def read_public(
     *,
     quiet: bool,
     keep: int = 0,
+    sheet: str | None = None,
 ) -> Sample:
     """Count the words of a public sample, which ``calibrate`` takes."""
     from mondegreen.calibration.sample import read_sample
     from mondegreen.io.open import open_source
 
     with (
-        open_source(path, format=format, columns=columns, missing="pass") as source,
+        open_source(
+            path, format=format, columns=columns, missing="pass", sheet=sheet
+        ) as source,
         progress(source, quiet=quiet) as advance,
     ):
         sample = read_sample(source, space, advance, keep=keep)

@@ -38,6 +38,11 @@ _NOT_PRIVATE: Final = (
     "These numbers are computed from the private text. They are NOT PRIVATE: "
     "do not publish them with the release."
 )
+_MEANING: Final = (
+    "PP: share of the words that are replaced by another word.",
+    "LOW: share of the rarest words of the original that occur in the release.",
+    "withheld: texts that have no release.",
+)
 _NOT_SHOWN: Final = (
     "A release cannot show its epsilon: `mondegreen audit` checks the mechanism."
 )
@@ -49,6 +54,7 @@ def score(
     release: File = argument(),
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
+    sheet: str | None = options.SHEET,
     space: options.SpaceName = options.SPACE,
     rare: int = option(
         "Number of the rarest words to look for in the release (LOW).", default=1000
@@ -93,10 +99,10 @@ def score(
     listed = set(options.read_option_lines(english)) if english else None
     loaded = load_space(space)
     scorer = CorpusScorer(loaded, rare=rare, english=listed)
-    with (
-        open_source(original, format=format, columns=columns, missing="pass") as mine,
-        open_source(release, format=format, columns=columns, missing="pass") as theirs,
-    ):
+    open_texts = partial(
+        open_source, format=format, columns=columns, missing="pass", sheet=sheet
+    )
+    with open_texts(original) as mine, open_texts(release) as theirs:
         passes = from_json(theirs.earlier)
         means = _compute_scores(mine, theirs, scorer, measures, shower(quiet))
         rows, scores = mine.rows_read, scorer.scores()
@@ -107,7 +113,8 @@ def score(
         found = {"private": False, "note": _NOT_PRIVATE, "rows": rows}
         echo_json({**found, **scores.to_dict(), **means, "cs": cs, "checks": checks})
         return
-    lines = [_NOT_PRIVATE, "", *_lines(rows, scores, cs, means), "", "checks"]
+    scored = _lines(rows, scores, cs, means)
+    lines = [_NOT_PRIVATE, "", *scored, *_MEANING, "", "checks"]
     lines += [f"  {check['result']:<4}  {check['check']}" for check in checks]
     click.echo("\n".join([*lines, "", _NOT_SHOWN]))
 
@@ -272,7 +279,8 @@ def _checks(
                 scores.unaligned,
                 f"every text has as many words as its original{split}",
                 "text",
-                f"with another number of words than the original{split}",
+                f"with another number of words than the original{split}: here an "
+                "address counts as several words, in mondegreen attack as one",
             ),
             (
                 scores.foreign,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, final
 
@@ -25,11 +26,12 @@ from mondegreen.integrations.spec import (
     state_promise,
 )
 from mondegreen.passes import METADATA_KEY
-from mondegreen.privatizer.arrow import record_ids_in
-from mondegreen.privatizer.containers import check_index, wrap_like
+from mondegreen.privatizer.arrow import count_ids, record_ids_in
+from mondegreen.privatizer.containers import check_index, name_logical_column, wrap_like
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.records import SeenIds, record_ids
 from mondegreen.text.columns import find_paths, widen
+from mondegreen.wording import amount
 
 _ROWS: Final = 4096
 """Rows of a table that are privatized together, which bounds the memory for words."""
@@ -70,7 +72,8 @@ def privatize(
         A lazy frame draws again whenever it is collected, and every draw discloses
         more. Without a key it is rejected, unless you promise to write the result once.
     unique_ids : bool
-        Reject an id that occurs twice. Not possible for a lazy frame.
+        Reject an id that occurs twice. Not possible for a lazy frame. Without it, an
+        id that repeats is a warning, but for a lazy frame.
 
     Returns
     -------
@@ -105,6 +108,8 @@ def privatize(
     if isinstance(frame, pa.Table | pa.RecordBatch):
         check_ids(made, id_column)
         released = _in_arrow(frame, names, made, id_column, unique_ids=unique_ids)
+        if id_column is not None:
+            _warn_of_repeated_ids(id_column, *count_ids(frame, id_column))
         return released.drop_columns(_present(released.column_names, drop))
     opened, is_lazy = _open(frame)
     check_names(opened.collect_schema())
@@ -116,6 +121,9 @@ def privatize(
             check_index(frame, [*names, *drop])
         seen = SeenIds() if unique_ids else None
         released = _in_frame(opened, names, made, id_column, seen)
+        if id_column is not None:
+            ids = opened.get_column(id_column)
+            _warn_of_repeated_ids(id_column, ids.n_unique(), len(ids))
         native = released.drop(list(drop)).to_native()
         return _state(native, frame, names, made)
     check_lazy(made, "a lazy frame", id_column, unkeyed)
@@ -178,6 +186,17 @@ def register(*libraries: str) -> None:
         known[name]()
 
 
+def _warn_of_repeated_ids(id_column: Hashable, distinct: int, rows: int) -> None:
+    """Warn of ids that repeat; the warning names the column, and no id."""
+    if distinct < rows:
+        warnings.warn(
+            f"ids repeat: {id_column!r} has {distinct:,} different values in "
+            f"{amount(rows, 'row')}. Equal texts with one id get the same release. Use "
+            "a column with one value per record.",
+            stacklevel=3,
+        )
+
+
 @final
 class FrameAccessor:
     """What ``df.mondegreen`` is."""
@@ -210,8 +229,7 @@ class SeriesAccessor:
 
         ``ids`` is one identifier per text, for keyed noise.
         """
-        name = self._series.name if column is None else column
-        logical = name if isinstance(name, str) and name else "text"
+        logical = column or name_logical_column(self._series)
         made = make_privatizer(privatizer)
         check_ids(made, ids)
         released = wrap_like(made, self._series, ids, logical)

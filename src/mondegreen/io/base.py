@@ -62,6 +62,8 @@ class AbstractSource(ABC):
         self.id_column = request.id_column  # a column of strings, never null
         # Columns that no sink writes. A batch may still have them, such as the id.
         self.drop = request.drop
+        # Columns whose formulas are left out of the release, and so empty there.
+        self.emptied: dict[str, None] = {}
         self.name = name  # what error messages call it
         self.file = file
 

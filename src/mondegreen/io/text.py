@@ -37,8 +37,9 @@ class TextSource(AbstractByteSource):
         if request.id_column is not None:
             raise errors.ConfigurationError(
                 f"{stream.name}: --id needs a format with columns, and lines of text "
-                "have none. Privatize this file by itself, without --id, and leave it "
-                "out of a folder that needs --id"
+                "have none, so a key cannot tell them apart. Convert this file to "
+                "CSV with a column of ids, or privatize it by itself, without --id and "
+                "without a key"
             )
         for column in request.columns:
             if column != "text":

@@ -303,8 +303,11 @@ class _Row:
         if which is None and not self._source.is_id(place):
             value, xml = (None, "") if cell is None else _write(at, cell)
             self.shown.append(value)
-            has_formula = cell is not None and cell.data_type == "f"
-            return "" if has_formula and not self._source.has_formulas else xml
+            if cell is not None and cell.data_type == "f":
+                xml = xml if self._source.has_formulas else ""
+                if not xml and place in self._source.columns:
+                    self._source.emptied[self._source.names[place]] = None
+            return xml
         if cell is not None and cell.data_type == "f":
             hint = "paste the column as values"
             raise self._source.fail(self._number, "a formula in a named column", hint)

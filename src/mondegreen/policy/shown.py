@@ -14,6 +14,9 @@ from mondegreen.text.tokenizer import canonical
 _BEFORE: Final = "and"
 """A word in front of a text, so that its first word is inside a sentence."""
 
+_LINE: Final = "WE SAW THE", "AND THEN THE OTHER"
+"""What surrounds a word in a line in capitals."""
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,8 @@ class ShownWord:
     sign such as a bracket, if that differs from a first word.
     ``capitalized`` is what an ordinary word, by itself, is with a capital inside a
     sentence, if that differs.
+    ``in_capitals`` is what a word in capitals is, by itself, in a line in capitals, if
+    that differs.
     """
 
     word: str
@@ -65,6 +70,7 @@ class ShownWord:
     behind_stop: ShownSymbol | None
     behind_sign: ShownSymbol | None
     capitalized: ShownSymbol | None
+    in_capitals: ShownSymbol | None
     examples: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,6 +80,7 @@ class ShownWord:
             "behind_stop": self.behind_stop,
             "behind_sign": self.behind_sign,
             "capitalized": self.capitalized,
+            "in_capitals": self.in_capitals,
         }
         return {
             "word": self.word,
@@ -133,6 +140,7 @@ class PolicyView:
             behind_stop=None if stop == start else self.describe(stop, word),
             behind_sign=None if sign == start else self.describe(sign, word),
             capitalized=self._capitalized(word, symbol) if is_alone else None,
+            in_capitals=self._in_capitals(word, symbol) if is_alone else None,
             examples=self.examples(symbol),
         )
 
@@ -147,6 +155,15 @@ class PolicyView:
         spelled = word[:1].upper() + word[1:]
         found = self._lookup.find_symbol(spelled)
         return None if found == symbol else self.describe(found, spelled)
+
+    def _in_capitals(self, word: str, symbol: int) -> ShownSymbol | None:
+        """Describe a word in capitals as it is in a line in capitals."""
+        if len(word) == 1 or not word.isupper():
+            return None
+        first, rest = _LINE
+        batch = self._lookup.cut([f"{first} {word} {rest}"])
+        found = int(self._lookup.codes(batch)[len(first.split())])
+        return None if found == symbol else self.describe(found, word)
 
     def find_class(self, word: str) -> str:
         """Name the class of a token inside a sentence."""

@@ -106,7 +106,8 @@ def replace_in_array(
     if isinstance(ids, pa.Array | pa.ChunkedArray):
         ids = read_ids(_whole(ids))
     records = record_ids(ids, len(array), SeenIds() if unique_ids else None)
-    released, _ = _replace(replace, _whole(array), (), "array", column, records)
+    what = f"array of column {column!r}"
+    released, _ = _replace(replace, _whole(array), (), what, column, records)
     if isinstance(array, pa.Array):
         return released
     ends = np.cumsum([0, *map(len, array.chunks)]).tolist()
@@ -176,6 +177,15 @@ def record_ids_in(
             raise InvalidParameterError("ids", str(array.type), "one in each row")
         array = pc.struct_field(array, [step])
     return read_ids(array)
+
+
+def count_ids(table: pa.Table | pa.RecordBatch, id_column: Any) -> tuple[int, int]:
+    """Count the different ids of a table, and its rows."""
+    index, *steps = _locate(table.schema, id_column, dotted=True)
+    array = table.column(index)
+    for step in steps:
+        array = pc.struct_field(array, [step])
+    return len(array.unique()), len(array)
 
 
 def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:

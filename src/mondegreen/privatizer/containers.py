@@ -11,11 +11,14 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.privatizer.build import build_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.reading import Language, find_language_name, open_models
-from mondegreen.privatizer.release import is_null
+from mondegreen.privatizer.release import is_null, list_texts
 from mondegreen.sampling.noise import NoiseSource
 from mondegreen.sampling.records import record_ids
 from mondegreen.settings import Settings, list_options
 from mondegreen.space.space import Space
+
+_COLUMN: Final = "text"
+"""The logical column of texts that have no name."""
 
 _TEXTS: Final = 4096
 """Texts that are privatized together, which bounds the memory for their words."""
@@ -42,7 +45,7 @@ def privatize(
     space: Space | str | Path | None = None,
     language: Language | None = None,
     ids: Any = None,
-    column: str = "text",
+    column: str | None = None,
     noise: NoiseSource | None = None,
     **settings: Any,
 ) -> Any:
@@ -62,8 +65,10 @@ def privatize(
         As for :class:`mondegreen.Privatizer`.
     ids : sequence of str or int, optional
         One identifier per text, or one for one text; needed by keyed noise.
-    column : str
-        Logical column, for keyed noise.
+    column : str, optional
+        Logical column, for keyed noise. By default it is the name of a Series, so that
+        the command gives the same release for a column of this name. Without a name,
+        and for other containers, it is ``text``.
     noise : NoiseSource, optional
         :class:`OSNoise` if not given.
     **settings
@@ -79,7 +84,7 @@ def privatize(
     Raises
     ------
     InvalidParameterError
-        If it is, or holds, anything but text. Names the type alone.
+        If it is, or holds, anything but text. Names row, column and type, no value.
 
     Examples
     --------
@@ -104,7 +109,22 @@ def privatize(
     )
     own = space if isinstance(space, Space) else None
     privatizer = build_privatizer(given, noise, space=own)
-    return wrap_like(privatizer, texts, ids, column)
+    named = name_logical_column(texts) if column is None else column
+    return wrap_like(privatizer, texts, ids, named)
+
+
+def name_logical_column(texts: Any) -> str:
+    """Name the logical column of texts: the name of a Series, if it is a string.
+
+    >>> name_logical_column(["a text"])
+    'text'
+    """
+    for library, name, _ in _CONTAINERS:
+        kind = getattr(sys.modules.get(library), name, None)
+        if name == "Series" and kind is not None and isinstance(texts, kind):
+            own = texts.name
+            return own if isinstance(own, str) and own else _COLUMN
+    return _COLUMN
 
 
 def wrap_like(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any:
@@ -135,15 +155,20 @@ def check_index(holder: Any, names: Iterable[Any]) -> None:
 
 
 def _to_list(
-    privatizer: Privatizer, texts: Sequence[Any], ids: Any, column: str
+    privatizer: Privatizer,
+    texts: Sequence[Any],
+    ids: Any,
+    column: str,
+    what: str = "text",
 ) -> list[Any]:
-    """Privatize texts into a list, nulls as they are."""
+    """Privatize texts into a list, nulls as they are; errors say ``what`` each is."""
     records = record_ids(ids, len(texts))
     released: list[Any] = []
     for first in range(0, len(texts), _TEXTS):
         some = slice(first, first + _TEXTS)
         mine = None if records is None else records[some]
-        released += privatizer.texts(texts[some], mine, column)[0]
+        checked = list_texts(texts[some], lambda k, n=first + 1: f"{what} {n + k}")
+        released += privatizer.texts(checked, mine, column)[0]
     return [
         given if text is None and not isinstance(given, str) else text
         for given, text in zip(texts, released, strict=True)
@@ -153,7 +178,8 @@ def _to_list(
 def _pandas(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> Any:
     """Privatize a pandas Series, with the same index, name and type."""
     check_index(series, [series.name])
-    texts = _to_list(privatizer, list(series), ids, column)
+    what = "row" if series.name is None else f"column {series.name!r}, row"
+    texts = _to_list(privatizer, list(series), ids, column, what)
     # The categories of a column are its texts, and the release has others.
     is_category = type(series.dtype).__name__ == "CategoricalDtype"
     kind: Any = type(series)

@@ -376,6 +376,9 @@ class Budget:
         ``median`` and ``largest`` loss of a record, all its columns and draws together.
     above : int or None
         Records whose loss is above the limit; None without one.
+    worst : int or None
+        Number of the record with the largest loss, counted from 1 in the order in which
+        the ledger met the records; None of an empty ledger.
     """
 
     records: int
@@ -384,6 +387,7 @@ class Budget:
     draws: Mapping[str, float]
     nats: Mapping[str, float]
     above: int | None
+    worst: int | None
 
 
 def read_budget(path: str, limit: float | None = None) -> Budget:
@@ -411,10 +415,12 @@ def read_budget(path: str, limit: float | None = None) -> Budget:
     entries = _parse(data, path)
     # Two runs at the same time may both have counted one draw.
     _, first = np.unique(entries["draw"], return_index=True)
-    entries = entries[first]
+    entries = entries[np.sort(first)]
     places, of = np.unique(entries[["record", "column"]], return_inverse=True)
     draws = np.bincount(of.ravel(), minlength=len(places))
-    records, whose = np.unique(entries["record"], return_inverse=True)
+    records, met, whose = np.unique(
+        entries["record"], return_index=True, return_inverse=True
+    )
     # Rounded up: a sum of so many doubles is off by less than this share.
     slack = 1 + 2 * len(entries) * np.finfo(np.float64).eps
     nats = slack * np.bincount(
@@ -427,6 +433,7 @@ def read_budget(path: str, limit: float | None = None) -> Budget:
         draws={"median": _median(draws), "most": int(draws.max(initial=0))},
         nats={"median": _median(nats), "largest": float(nats.max(initial=0.0))},
         above=None if limit is None else int((nats > limit).sum()),
+        worst=int((met <= met[nats.argmax()]).sum()) if len(records) else None,
     )
 
 

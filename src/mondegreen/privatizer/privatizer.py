@@ -376,7 +376,7 @@ class Privatizer:
             integer; if texts or ids are a set or a mapping; or if an id occurs twice
             under ``unique_ids``.
         """
-        given = list_texts(texts, 0)
+        given = list_texts(texts, "texts[{}]".format)
         records = record_ids(ids, len(given), SeenIds() if unique_ids else None)
         return self.releases(
             given,
@@ -448,7 +448,8 @@ class Privatizer:
         while chunk := list(itertools.islice(iterator, _STREAM_TEXTS)):
             some = None if names is None else itertools.islice(names, len(chunk))
             records = record_ids(some, len(chunk), seen)
-            yield from self.batch(list_texts(chunk, first), records, column=column)
+            checked = list_texts(chunk, lambda k, first=first: f"texts[{first + k}]")
+            yield from self.batch(checked, records, column=column)
             first += len(chunk)
 
     def column(

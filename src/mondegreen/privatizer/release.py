@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -200,10 +200,12 @@ def is_null(value: object) -> bool:
     )
 
 
-def list_texts(given: Sequence[Any], first: int | None = None) -> Sequence[str | None]:
-    """Put None for each null; errors name the type alone.
+def list_texts(
+    given: Sequence[Any], name_of: Callable[[int], str] | None = None
+) -> Sequence[str | None]:
+    """Put None for each null; errors name the type alone, and no value.
 
-    With ``first``, the place of the first text, they also name the place.
+    ``name_of`` names the text at a place for errors.
 
     >>> list_texts(["a", float("nan"), None])
     ['a', None, None]
@@ -214,14 +216,14 @@ def list_texts(given: Sequence[Any], first: int | None = None) -> Sequence[str |
     if set(map(type, given)) <= {str, type(None)}:
         return given
     texts: list[str | None] = []
-    for place, text in enumerate(given, start=first or 0):
+    for place, text in enumerate(given):
         if isinstance(text, str):
             texts.append(text)
         elif is_null(text):
             texts.append(None)
         else:
-            name = "text" if first is None else f"texts[{place}]"
-            raise InvalidParameterError(name, type(text).__name__, "a string")
+            named = "text" if name_of is None else name_of(place)
+            raise InvalidParameterError(named, type(text).__name__, "a string")
     return texts
 
 

@@ -342,9 +342,8 @@ class KeyedNoise:
         """
         if batch.ids is None:
             raise ConfigurationError(
-                "keyed noise needs a stable id per record. On the command line, name "
-                "its column with --id. In Python, pass id= with one text, or ids= with "
-                "several"
+                "keyed noise needs a stable id per record: id= for one text, ids= for "
+                "several. The command takes --id COLUMN"
             )
         places = batch.places or itertools.repeat(0, len(batch.texts))
         records = zip(batch.texts, batch.ids, places, strict=True)

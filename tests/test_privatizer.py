@@ -856,5 +856,5 @@ def test_a_text_of_the_wrong_type_is_named_by_its_place(make):
 
 
 def test_keyed_noise_without_ids_names_both_arguments(make):
-    with pytest.raises(ConfigurationError, match="pass id= with one text, or ids="):
+    with pytest.raises(ConfigurationError, match="id= for one text, ids= for several"):
         make(noise=keyed())("w1")

@@ -167,7 +167,7 @@ def _to_list(
     for first in range(0, len(texts), _TEXTS):
         some = slice(first, first + _TEXTS)
         mine = None if records is None else records[some]
-        checked = list_texts(texts[some], lambda k, n=first + 1: f"{what} {n + k}")
+        checked = list_texts(texts[some], lambda n: f"{what} {n}", first + 1)
         released += privatizer.texts(checked, mine, column)[0]
     return [
         given if text is None and not isinstance(given, str) else text

@@ -448,7 +448,7 @@ class Privatizer:
         while chunk := list(itertools.islice(iterator, _STREAM_TEXTS)):
             some = None if names is None else itertools.islice(names, len(chunk))
             records = record_ids(some, len(chunk), seen)
-            checked = list_texts(chunk, lambda k, first=first: f"texts[{first + k}]")
+            checked = list_texts(chunk, "texts[{}]".format, first)
             yield from self.batch(checked, records, column=column)
             first += len(chunk)
 

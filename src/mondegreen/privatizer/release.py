@@ -201,11 +201,13 @@ def is_null(value: object) -> bool:
 
 
 def list_texts(
-    given: Sequence[Any], name_of: Callable[[int], str] | None = None
+    given: Sequence[Any],
+    name_of: Callable[[int], str] | None = None,
+    first: int = 0,
 ) -> Sequence[str | None]:
     """Put None for each null; errors name the type alone, and no value.
 
-    ``name_of`` names the text at a place for errors.
+    For errors, ``name_of`` names a text by its number; ``first`` is the first number.
 
     >>> list_texts(["a", float("nan"), None])
     ['a', None, None]
@@ -216,13 +218,13 @@ def list_texts(
     if set(map(type, given)) <= {str, type(None)}:
         return given
     texts: list[str | None] = []
-    for place, text in enumerate(given):
+    for number, text in enumerate(given, first):
         if isinstance(text, str):
             texts.append(text)
         elif is_null(text):
             texts.append(None)
         else:
-            named = "text" if name_of is None else name_of(place)
+            named = "text" if name_of is None else name_of(number)
             raise InvalidParameterError(named, type(text).__name__, "a string")
     return texts
 

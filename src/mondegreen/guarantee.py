@@ -522,7 +522,10 @@ class Guarantee:
             return said
         sizes = (f"{name} {size:g}" for name, size in self.small_formats.items())
         small = ", ".join(sizes)
-        return f"{said} Only numbers and times have smaller groups, such as {small}."
+        return (
+            f"{said} Some formats of numbers, times and letters are small, such as "
+            f"{small}."
+        )
 
     def _within(self) -> str:
         return f" that {', and '.join(self.conditions)}" if self.conditions else ""

@@ -94,17 +94,21 @@ def run_all(
             done = _in_processes(tasks, bench, 1 if is_alone else jobs, outcomes)
         for task, found in done:
             error = work.take(task, found)
-            if isinstance(error, _KilledError):
-                killed[task.recipe.name] = error
-            elif isinstance(error, EndedError):
-                earlier = killed.get(task.recipe.name)
-                both = f"{earlier}; {error}" if earlier else str(error)
-                killed[task.recipe.name] = EndedError(both)
+            if isinstance(error, _KilledError | EndedError):
+                name = task.recipe.name
+                killed[name] = _join(killed.get(name), error)
             else:
                 end(task.recipe, error)
             show(f"{work.says(outcomes)}: {task.recipe.name}, {point_key(task.point)}")
         _end_killed(some, killed, end)
     return {recipe.name: outcomes[recipe.name] for recipe in recipes}
+
+
+def _join(earlier: Exception | None, error: Exception) -> Exception:
+    """Name each program that ended early; a killed process says what to do."""
+    if earlier is None or isinstance(error, _KilledError):
+        return error
+    return EndedError(f"{earlier}; {error}")
 
 
 def _end_killed(

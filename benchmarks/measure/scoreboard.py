@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--kept", action="store_true")
     options = parser.parse_args()
     bench = Bench(machine.SHARED)
-    asked = Asked(has_peers=not options.kept)
+    asked = Asked(has_peers=True, installs=not options.kept)
     recipe = build_recipe(asked, bench, "quick", tell)
     if options.kept:
         known = kept(options.runs, recipe)

@@ -49,7 +49,21 @@ def _about(content: dict[str, Any]) -> tuple[str, str]:
     """The version that measured, and the day."""
     machine = content.get("machine", {})
     version = machine.get("versions", {}).get("mondegreen") or content.get("mondegreen")
-    return version or "–", machine.get("date") or "–"
+    return version or "–", _say_days(content) or machine.get("date") or "–"
+
+
+def _say_days(content: dict[str, Any]) -> str:
+    """The first and the last day, where each result has a day of its own."""
+    results = content.get("results")
+    parts = results if isinstance(results, list) else []
+    days = sorted(
+        {
+            each["machine"]["date"]
+            for each in parts
+            if isinstance(each, dict) and each.get("machine", {}).get("date")
+        }
+    )
+    return " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""
 
 
 TABLES: Final = {"results": results}

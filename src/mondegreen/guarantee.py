@@ -36,6 +36,10 @@ GROUPED: Final = "0 within a group of the policy"
 ONE_DIGIT: Final = "one digit"
 """The small format of a single digit: it is there if amounts hide."""
 
+DETECTED: Final = "first layer: the detector "
+DECIDES: Final = " decides"
+"""Around the name of a detector, in an assumption of a guarantee."""
+
 _UNPROVED: Final = "not proved: "
 
 
@@ -424,7 +428,8 @@ class Guarantee:
             head = f"NOT PRIVATE: {self.reason_not_private}"
         names = ", ".join(text.partition(":")[0] for text in self.disclosed)
         disclosed = f"Disclosed: {names}." if names else ""
-        return "\n".join(line for line in (head, self._hiding(), disclosed) if line)
+        lines = (head, self._hiding(), self._detecting(), disclosed)
+        return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
         within = self._within()
@@ -498,6 +503,17 @@ class Guarantee:
             "of a text."
         )
 
+    def _detecting(self) -> str:
+        """Name the detector that reads a text before the policy; empty without one."""
+        for text in self.assumptions:
+            if not self.is_void and text.startswith(DETECTED):
+                name = text.removeprefix(DETECTED).partition(DECIDES)[0]
+                return (
+                    f"The detector {name} finds further sensitive words. Nothing is "
+                    "promised about what it finds."
+                )
+        return ""
+
     def _hiding_in_formats(self) -> str:
         """Say how numbers and times hide: only of those that this policy hides."""
         kind = "number" if ONE_DIGIT in self.small_formats else "year or code"
@@ -506,7 +522,10 @@ class Guarantee:
             return said
         sizes = (f"{name} {size:g}" for name, size in self.small_formats.items())
         small = ", ".join(sizes)
-        return f"{said} Only numbers and times have smaller groups, such as {small}."
+        return (
+            f"{said} Some formats of numbers, times and letters are small, such as "
+            f"{small}."
+        )
 
     def _within(self) -> str:
         return f" that {', and '.join(self.conditions)}" if self.conditions else ""

@@ -270,10 +270,10 @@ class Settings:
     same: Same = setting(
         "place",
         "How long a sensitive word keeps its replacement. place: each place gets a "
-        "new draw. record: one replacement throughout a record, which discloses which "
-        "of its sensitive words are equal. key: one replacement in all texts under "
-        "one key. That is a cipher: an attacker with many texts learns the originals. "
-        "key needs a key and record ids.",
+        "new draw. record: one replacement throughout a text of a record, which "
+        "discloses which of its sensitive words are equal. key: one replacement in all "
+        "texts under one key. That is a cipher: an attacker with many texts learns the "
+        "originals. key needs a key and record ids.",
     )
     unknown: Unknown = setting(
         "word",

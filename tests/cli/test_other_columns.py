@@ -258,3 +258,14 @@ def test_a_workbook_says_what_it_shows(folder):
     assert "records_without_a_column" not in json.loads(Path("r.json").read_text())
     told = run("in.xlsx", "-c", "note", "-o", "new.xlsx", expect=3).stderr
     assert "column 'note' not found" in told
+
+
+def test_a_column_of_spans_that_passes_is_warned_of(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.jsonl").write_text('{"text": "I met Anna", "spans": [[6, 10]]}\n')
+    given = ["privatize", "in.jsonl", "--column", "text", "--epsilon", "12"]
+    warned = run_command(*given, "-o", "a.jsonl").stderr
+    assert "the column 'spans' passes unchanged" in warned
+    for more in (["--spans", "spans"], ["--drop", "spans"]):
+        told = run_command(*given, "-o", "b.jsonl", "--force", *more).stderr
+        assert "passes unchanged" not in told

@@ -14,7 +14,7 @@ from benchmarks.pages.policies_page import COLLECTIONS, DEFAULT, load
 from mondegreen.cli.main import cli
 from mondegreen.cli.services.proxy import proxy
 from mondegreen.policy.policy import load_policy
-from mondegreen.settings import Settings
+from mondegreen.policy.shapes import PLACES, SHAPES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,11 +50,9 @@ def test_a_data_protection_officer_reads_the_defaults_of_groups_and_prompts():
     page = read("data-protection")
     for name in ("sensitive", "names"):
         least = load_policy(name).alphabet.hides_among
-        assert f"the smallest group has {least} words" in page
-    assert f"the target is {Settings().hide_among}. A digit has 10," in page
-    kinds = load_policy("sensitive").groups
-    smallest = min(len(g.words) for g in kinds if g.class_name == "number_word")
-    assert f"a number in words {smallest} or more" in page
+        assert f"Groups of words have at least {least}." in page
+    assert SHAPES[PLACES["1 digits"]].size == 10
+    assert "have fewer: a digit 10." in page
     (kept,) = (p for p in proxy.params if p.name == "conversation_ttl")
     assert kept.default == 3600
     assert "until an hour after the last request (`--conversation-ttl`)" in page

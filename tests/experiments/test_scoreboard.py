@@ -105,7 +105,8 @@ def test_a_command_is_a_tool(notes):
 @pytest.mark.parametrize(
     ("code", "problem"),
     [
-        ("raise ValueError('Ann')", "exit code 1: ValueError$"),
+        ("raise ValueError('Ann')", "exit code 1: ValueError, <string>:1$"),
+        ("import os; os.kill(os.getpid(), 15)", "SIGTERM: it printed no error$"),
         ('print(\'{"text": "x"}\')', "printed 1 lines for 2 texts"),
         ("print('Ann'); print('Ann')", "printed a line that is not"),
         ("print('{\"text\": 1}'); print('{}')", "printed a line that is not"),

@@ -92,8 +92,8 @@ def reproduce(
     output: File | None = option("Write all runs as a Parquet file.", "-o --output"),
     force: bool = options.FORCE,
     peers: bool = option(
-        "Install the other tools of the scoreboard, with pinned versions, in separate "
-        "environments."
+        "Run the other tools of the scoreboard too. Those that are missing are "
+        "installed, with pinned versions, in separate environments."
     ),
     sets: tuple[str, ...] = option(
         "Texts to add to the scoreboard: a file with a column text. Repeatable.",

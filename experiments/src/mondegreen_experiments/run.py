@@ -17,6 +17,7 @@ from mondegreen.errors import ConfigurationError
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
 from mondegreen_experiments.bench import Bench
 from mondegreen_experiments.code import code_of_plugins, is_ours
+from mondegreen_experiments.ended import EndedError
 from mondegreen_experiments.kept import Run, check, keep, kept
 from mondegreen_experiments.recipe import Measure, Point, Recipe, Scale, point_key
 
@@ -69,12 +70,12 @@ def run_all(
     With several ``jobs`` each run is made by one of so many processes, which read data
     for themselves and compute with one thread. Recipes that are measured ``alone``
     come last, one run at a time. This process alone writes to the folder. An error
-    ends its recipe and no other. A process that is killed ends its run and no other:
-    the recipe goes on, and fails at its end. ``finished`` is told of each recipe at its
-    end.
+    ends its recipe and no other. A process that is killed, and a program of others that
+    ends early, end their run and no other: the recipe goes on, and fails at its end.
+    ``finished`` is told of each recipe at its end.
     """
     work, outcomes = _Work(recipes, scale, bench, folder, jobs), dict[str, Outcome]()
-    killed: dict[str, _KilledError] = {}
+    killed: dict[str, Exception] = {}
 
     def end(recipe: Recipe, error: Exception | None = None) -> None:
         if recipe.name not in outcomes and (error or not work.missing(recipe)):
@@ -93,8 +94,9 @@ def run_all(
             done = _in_processes(tasks, bench, 1 if is_alone else jobs, outcomes)
         for task, found in done:
             error = work.take(task, found)
-            if isinstance(error, _KilledError):
-                killed[task.recipe.name] = error
+            if isinstance(error, _KilledError | EndedError):
+                name = task.recipe.name
+                killed[name] = _join(killed.get(name), error)
             else:
                 end(task.recipe, error)
             show(f"{work.says(outcomes)}: {task.recipe.name}, {point_key(task.point)}")
@@ -102,9 +104,16 @@ def run_all(
     return {recipe.name: outcomes[recipe.name] for recipe in recipes}
 
 
+def _join(earlier: Exception | None, error: Exception) -> Exception:
+    """Name each program that ended early; a killed process says what to do."""
+    if earlier is None or isinstance(error, _KilledError):
+        return error
+    return EndedError(f"{earlier}; {error}")
+
+
 def _end_killed(
     recipes: Sequence[Recipe],
-    killed: Mapping[str, _KilledError],
+    killed: Mapping[str, Exception],
     end: Callable[[Recipe, Exception | None], None],
 ) -> None:
     """End the recipes that lack a run, when all others are made."""

@@ -36,6 +36,14 @@ _DRAWS: Final = 200
 """Questions that are asked twice to see whether noise repeats."""
 
 _WORKER: Final = Path(__file__).with_name("worker.py")
+_ADVICE: Final = (
+    ". The pairs are words of the space. If the target does not know these words, the "
+    "audit saw little: name a --space of its own words, or --words N for the first N. "
+    "If any two words may differ by epsilon only, add --metric discrete. A smaller "
+    "--epsilon allows less"
+)
+"""What to try next where nothing was found."""
+
 _CHUNK: Final = 500
 _FORK_SECONDS: Final = 20.0
 
@@ -98,7 +106,8 @@ def audit_target(
         findings = _repeats(one, two, asked, level, workers=workers)
     drawn = f"{amount(runs, 'call')} for each input"
     report = statistical.pair_report(claim, found, drawn, runs, alpha, level)
-    return report.with_findings(*findings, *_other_group(found))
+    report = report.with_findings(*findings, *_other_group(found))
+    return report if report.is_broken else replace(report, power=report.power + _ADVICE)
 
 
 def _other_group(found: Sequence[Evidence]) -> list[Finding]:

@@ -94,12 +94,16 @@ def audit(
     other half. "Not rejected" proves nothing. The report says which violations the
     audit could have found. A small epsilon is the strongest test.
 
+    A mechanism of your own is MODULE:CLASS, such as coin:Coin for the file coin.py of
+    this folder.
+
     \b
     mondegreen audit --epsilon 12
     mondegreen audit --policy names --mechanism krr --epsilon 8
     mondegreen audit --mechanism tem --epsilon 2.5 --words 500
     mondegreen audit --mechanism exponential --epsilon 4 --claim 2 --words 500
     mondegreen audit -m vickrey_literal -e 0.1 --words 60 --allow-unproved
+    mondegreen audit --mechanism coin:Coin --epsilon 2 --words 100
     mondegreen audit --target mymodule:privatize --epsilon 2 --space mine.safetensors
 
     \b
@@ -123,6 +127,11 @@ def audit(
             "--timeout": timeout != _TIMEOUT,
         }
         _refuse("a mechanism", "--target", of_targets)
+        if ":" in (settings.mechanism or ""):
+            from mondegreen.mechanisms.by_module import registered_name
+
+            own = registered_name(str(settings.mechanism))
+            settings = replace(settings, mechanism=own)
         chosen = replace(settings, epsilon=epsilon).resolve()
         report = _audit_settings(chosen, words, claim=claim, method=method, **common)
     else:

@@ -71,6 +71,9 @@ _SHARE: Final = 0.5
 _FEWEST: Final = 5
 """Fewer single words with a capital may be labels, such as Open and Closed."""
 
+_SPANS: Final = "spans"
+"""The name of a column that usually holds places in the originals."""
+
 _Kind: TypeAlias = Literal["personal", "text", "other"]
 
 
@@ -103,6 +106,12 @@ def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
         say(
             f"{start} columns that look like text pass unchanged: {_quote(texts)}. Add "
             "--column NAME, or --drop NAME."
+        )
+    if source.raw_field != _SPANS and _SPANS in source.others(batch, 1):
+        say(
+            f"{start} the column {_SPANS!r} passes unchanged. Places in the "
+            "originals disclose how long hidden words were. Use --spans spans to get "
+            "the places in the release, or remove them with --drop spans."
         )
     names = [name for name in source.text_columns if _holds_names(batch, name)]
     if names:

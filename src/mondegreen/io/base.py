@@ -49,6 +49,7 @@ class AbstractSource(ABC):
     total: int | None = None  # bytes of the file; None for a pipe
     # What the file says of our earlier passes over it; only Parquet has a place for it.
     earlier: str | bytes | None = None
+    raw_field: str | None = None
     notes: Sequence[str] = ()  # what was taken for granted on opening
     # What two words must have in common, because of how the file is read.
     conditions: tuple[str, ...] = ()
@@ -64,6 +65,7 @@ class AbstractSource(ABC):
         self.drop = request.drop
         # Columns whose formulas are left out of the release, and so empty there.
         self.emptied: dict[str, None] = {}
+        self.raw_field = request.raw_field  # of --spans: written anew, not passed
         self.name = name  # what error messages call it
         self.file = file
 

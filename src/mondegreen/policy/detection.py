@@ -19,6 +19,7 @@ import numpy as np
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import DetectorError
+from mondegreen.guarantee import DECIDES, DETECTED
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import ADDRESS_PARTS, Policy
 from mondegreen.settings import Structure
@@ -97,7 +98,7 @@ class DetectorLookup:
     def assumptions(self) -> tuple[str, ...]:
         """The statement of both layers, for a guarantee."""
         return (
-            f"first layer: the detector {self.name} decides from the whole text which "
+            f"{DETECTED}{self.name}{DECIDES} from the whole text which "
             "further words are sensitive, and their type. A word that it finds hides "
             "among the words of that type, compared with texts in which it finds the "
             "same. Nothing is promised of what it finds",

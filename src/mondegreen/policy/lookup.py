@@ -235,7 +235,7 @@ class PolicyLookup:
     def list_disclosed(self, structure: Structure) -> tuple[str, ...]:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""
         lines = (
-            "lines in title case: which lines have a capital on most of their words",
+            "lines in title case: which lines have a capital on nine of ten words",
             "lines in capitals: which lines have capitals alone in most of their words",
         )
         numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()

@@ -245,8 +245,8 @@ class Near:
             "magnitude of amounts: a number by itself is printed near its value, at "
             f"{self.certified:.4g} nats for a factor of "
             f"{10 ** (1 / self.grid.per_decade):.4g}",
-            "signs and units of amounts: minus, currency, percent and words such as "
-            "million, which disclose magnitude",
+            "signs and units of amounts: minus, currency, percent and, if the policy "
+            "shows them, words such as million, which disclose magnitude",
         )
 
     @property

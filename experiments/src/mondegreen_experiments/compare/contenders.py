@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.mechanisms import mechanism_class, register
-from mondegreen.plugins import remember_plugin
+from mondegreen.mechanisms import mechanism_class
+from mondegreen.mechanisms.by_module import registered_name
 from mondegreen.settings import DEFAULT_MECHANISM, Settings
 from mondegreen_experiments.choices import digest_of
 
@@ -129,30 +127,3 @@ def read_contenders(
             "a mechanism is named twice; give it several epsilons in place of that"
         )
     return tuple(found)
-
-
-def registered_name(name: str) -> str:
-    """Return the name of a mechanism; register the class of ``MODULE:CLASS`` first.
-
-    The folder of the call is searched for the module, behind what is installed.
-    """
-    module, colon, attribute = name.partition(":")
-    if not colon:
-        return mechanism_class(name).name
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    remember_plugin(module, f"the mechanism {name}")
-    try:
-        loaded = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != module.partition(".")[0]:
-            raise
-        raise ConfigurationError(
-            f"--mechanism {name}: there is no module {module}; call from the folder "
-            "of its file, or install it"
-        ) from None
-    found = getattr(loaded, attribute, None)
-    if found is None:
-        raise ConfigurationError(f"--mechanism {name}: {module} has no {attribute}")
-    return str(register(found).name)

@@ -44,7 +44,8 @@ class Asked:
     sets: Sequence[str] = ()  # NAME=FILE
     spans: str = ""  # the field of annotations in these files
     tools: Sequence[str] = ()  # NAME=COMMAND
-    has_peers: bool = False
+    has_peers: bool = False  # whether the tools of others run too
+    installs: bool = True  # those of them that are not there
 
     def __bool__(self) -> bool:
         return bool(self.sets or self.spans or self.tools or self.has_peers)
@@ -68,8 +69,8 @@ def build_recipe(
 ) -> Recipe:
     """Return the recipe with a grid of the tools and sets that are here.
 
-    What is not here is named: sets that the folder of data lacks, and tools whose
-    environment is not there.
+    The tools of others run only if they are asked for. What is not here is named: sets
+    that the folder of data lacks, and tools whose environment is not there.
 
     Raises
     ------
@@ -79,11 +80,11 @@ def build_recipe(
     if asked.spans and not asked.sets:
         raise ConfigurationError("--spans goes with --set NAME=FILE")
     peers = [name for name, each in TOOLS.items() if each.kind == "peer"]
-    if asked.has_peers:
+    if asked.has_peers and asked.installs:
         install_peers(peers, tell)
-    absent = [name for name in peers if not has_peer(name)]
+    absent = [name for name in peers if not (asked.has_peers and has_peer(name))]
     if absent:
-        tell(f"left out: {', '.join(absent)} (--peers installs them)")
+        tell(f"left out: {', '.join(absent)} (--peers installs and runs them)")
     for name, why in BLOCKED.items():
         tell(f"left out: {name}. {why}")
     tools = [_point_of_tool(name) for name in TOOLS if name not in absent]

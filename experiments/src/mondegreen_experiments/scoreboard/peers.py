@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, DataError
 from mondegreen.files import home
+from mondegreen_experiments.ended import EndedError
 from mondegreen_experiments.scoreboard.peer_files import (
     make_diffractor_home,
     make_nltk_data,
@@ -37,6 +40,9 @@ _ENVIRONMENTS: Final = {
 """Tool: whose requirements it runs under."""
 
 _READY: Final = "ready"
+
+_PLACE: Final = re.compile(r'^  File "(?:[^"\n]*[/\\])?([^"\n]+)", line (\d+)', re.M)
+"""A line of a traceback of Python: the name of the file, and the number of the line."""
 
 
 @final
@@ -98,9 +104,11 @@ def run_command(
 
     Raises
     ------
+    EndedError
+        Where the command fails. It names the error and its place. It quotes no message,
+        which may hold a text.
     DataError
-        Where the command fails, or prints another number of lines or another form. No
-        text is quoted.
+        Where the command prints another number of lines, or another form.
 
     Examples
     --------
@@ -124,10 +132,8 @@ def run_command(
         raise ConfigurationError(f"{name} cannot be run: {error.strerror}") from None
     seconds = time.perf_counter() - start
     if ended.returncode:
-        last = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise DataError(
-            f"{name} ended with exit code {ended.returncode}: {last.partition(':')[0]}"
-        )
+        error = ended.stderr.decode(errors="replace")
+        raise EndedError(f"{name} {_say_end(ended.returncode, error)}")
     found = [_read(line, name) for line in ended.stdout.decode().splitlines()]
     if len(found) != len(texts):
         raise DataError(f"{name} printed {len(found)} lines for {len(texts)} texts")
@@ -135,6 +141,21 @@ def run_command(
     if len(told) == len(found):
         seconds = sum(told)
     return Printed([each["text"] or "" for each in found], seconds)
+
+
+def _say_end(code: int, error: str) -> str:
+    """Say how a command ended, with the kind and the place of its last error.
+
+    >>> _say_end(-15, "")
+    'was ended by the signal SIGTERM: it printed no error'
+    """
+    how = f"ended with exit code {code}"
+    if code < 0:
+        how = f"was ended by the signal {signal.Signals(-code).name}"
+    kind = error.strip().rpartition("\n")[2].partition(":")[0]
+    places = _PLACE.findall(error)
+    where = ", {}:{}".format(*places[-1]) if places else ""
+    return f"{how}: {kind or 'it printed no error'}{where}"
 
 
 def _read(line: str, name: str) -> dict[str, Any]:

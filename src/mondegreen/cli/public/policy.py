@@ -36,6 +36,10 @@ _BESIDE: Final = options.settings(
     *(name for name in options.POLICY if name != "policy")
 )
 
+_OF_INFO: Final = options.settings(
+    *(name for name in options.POLICY if name != "policy"), "numbers", "near"
+)
+
 _ABOUT: Final = {
     "sensitive": "hides names, places, numbers, personal facts and rare words",
     "names": "hides who, where, when, numbers in digits and unknown words",
@@ -75,7 +79,7 @@ def list_policies(as_json: bool = options.JSON) -> None:
 @command()
 def info(
     name: PolicyName = argument(default=DEFAULT_POLICY, metavar="[NAME|FILE]"),
-    settings: Settings = _BESIDE,
+    settings: Settings = _OF_INFO,
     as_json: bool = options.JSON,
 ) -> None:
     """Describe a policy: its classes, its groups, its sources and its digest.

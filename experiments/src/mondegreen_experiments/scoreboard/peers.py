@@ -132,8 +132,8 @@ def run_command(
         raise ConfigurationError(f"{name} cannot be run: {error.strerror}") from None
     seconds = time.perf_counter() - start
     if ended.returncode:
-        error = ended.stderr.decode(errors="replace")
-        raise EndedError(f"{name} {_say_end(ended.returncode, error)}")
+        said = ended.stderr.decode(errors="replace")
+        raise EndedError(f"{name} {_say_end(ended.returncode, said)}")
     found = [_read(line, name) for line in ended.stdout.decode().splitlines()]
     if len(found) != len(texts):
         raise DataError(f"{name} printed {len(found)} lines for {len(texts)} texts")

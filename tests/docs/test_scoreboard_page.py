@@ -55,5 +55,5 @@ def test_results_hold_numbers_alone():
     ]
     for each in points:
         assert set(each["texts"]) == {"nats"}
-        assert set(each["point"]) <= {"tool", "pinned", "times", "lacks"}
+        assert set(each["point"]) <= {"tool", "pinned", "lists", "times", "lacks"}
         assert all(re.fullmatch(r"[\w' :-]+", name) for name in each["values"])

@@ -32,11 +32,12 @@ def show(*words, **options):
 
 
 def test_a_word_in_capitals_is_shown_as_in_a_line_in_capitals():
-    (price,), (hello,) = show("PRICE"), show("HELLO")
-    assert price["class"] == "ordinary"
-    assert price["in_capitals"]["class"] == "surname"
-    assert hello["in_capitals"] is None
-    assert "in a line in capitals: surname" in run("policy", "show", "PRICE").stdout
+    (us,), (price,), (hello,) = show("US"), show("PRICE"), show("HELLO")
+    assert us["class"] == "place"
+    assert us["in_capitals"]["class"] == "ordinary"
+    assert price["class"] == "surname"
+    assert price["in_capitals"] is hello["in_capitals"] is None
+    assert "in a line in capitals: ordinary" in run("policy", "show", "US").stdout
 
 
 def test_list_counts_what_each_policy_shows():

@@ -56,6 +56,15 @@ def test_capitals_that_only_stress_a_word_stay(name):
 
 
 @pytest.mark.parametrize("name", POLICIES)
+def test_what_hides_in_a_group_stays_in_it(name):
+    """IV is a Roman number, though a list has it as a name."""
+    lookup = PolicyLookup(load_policy(name))
+    numbers = {lookup.find_symbol(word) for word in ("II", "III", "IV", "VI")}
+    assert len(numbers) == 1
+    assert lookup.codes(lookup.cut(["part IV of it"])).tolist()[1] in numbers
+
+
+@pytest.mark.parametrize("name", POLICIES)
 def test_the_same_words_stay_in_small_letters(name):
     words = "the banks of the pool, a wild bear and hope for a battle"
     assert shown(words, name) >= {"banks", "pool", "wild", "bear", "hope", "battle"}

@@ -115,7 +115,8 @@ export class PolicyLookup {
       const opensLine = hasCapital && code < policy.ordinary && startsLine(i) && (flags[i]! & BLANK) > 0;
       const isPair = opensLine && i + 1 < words.length && startsLine(i + 2) && (flags[i + 1]! & BLANK) > 0;
       const isSure = owns || (opensLine && startsLine(i + 1)) || (behind & SIGN) > 0;
-      const isLikely = inTitle || (behind & STOP) > 0 || cases[i] === CAPITALS;
+      const isLoudName = cases[i] === CAPITALS && code < policy.ordinary; // not IV, which hides anyway
+      const isLikely = inTitle || (behind & STOP) > 0 || isLoudName;
       if (!(isSure || isPair || isLikely)) return code;
       const folded = this.tokenizer.folded(readEnding(word));
       const isTitled = inTitle && cases[i] === CAPITAL && IN_TITLES.has(folded);

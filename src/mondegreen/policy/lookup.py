@@ -311,7 +311,7 @@ class PolicyLookup:
         sure = has_capital & (owns | ((before & _SIGN) > 0))
         sure |= in_title & ((low & _TITLED) > 0)
         likely = in_title | has_capital & ((before & _STOP) > 0)
-        likely |= cases.take(places) == _CAPITALS  # "HOPE BANKS"
+        likely |= shows & (cases.take(places) == _CAPITALS)  # "HOPE BANKS"
         is_name = (likely | sure) & ((low & _NAMED) > 0)
         self._recode_names(words, codes, places[is_name], sure[is_name])
         if (cases == _CAPITALS).any():

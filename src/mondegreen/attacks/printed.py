@@ -275,7 +275,8 @@ class PolicyRows(AbstractPrintedRows):
         number = self._number(folded)
         if is_pseudo_word(folded):  # some are words of a list, too: nutanix
             return number << 1
-        symbol = self._policy.symbols.get(folded)
+        symbols = self._policy.symbols
+        symbol = symbols.get(folded, symbols.get(word))  # "½" folds to two numbers
         if symbol is None:
             symbol = self._lookup.find_symbol(word)
         is_group = self._groups <= symbol < self._shapes

@@ -258,6 +258,7 @@ def test_conversations_are_forgotten_while_nobody_calls(
 def test_an_idle_proxy_forgets(tmp_path, guard):
     key, path = tmp_path / "key", tmp_path / "conversations"
     key.write_bytes(KEY)
+    key.chmod(0o600)
     with opened(path, guard) as kept:
         begin(kept)
     options = ["--restore", "--conversations", str(path), "--key-file", str(key)]

@@ -201,6 +201,9 @@ class ExplainAnswer(BaseModel):
     capitalized: dict[str, Any] | None = Field(
         None, description="What differs with a capital letter."
     )
+    in_capitals: dict[str, Any] | None = Field(
+        None, description="What differs in a line in capitals."
+    )
     become: dict[str, float] | None = Field(
         None,
         description="Probabilities of another word: of the group, of another group or "

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import run_command
+from mondegreen.privatizer.release_map import Entry
 
 TEXTS = [
     "Dr. Anna O'Brien met Mr. Okonkwo in Oslo; Okonkwo's wife wasn't an engineer.",
@@ -89,6 +90,12 @@ def test_the_map_shows_no_word_and_not_even_which_text_changed(files):
     write([*TEXTS[:4], "the man and the dog"])
     release()
     assert len(Path("map").read_bytes()) == length
+
+
+def test_the_ending_s_is_no_surrogate_of_a_letter():
+    entry = Entry("", (), {"S": "O", "Karlsen": "Brien"})
+    found, how = entry.restore("S'Karlsen and Karlsen's wife, and s and ’S")
+    assert (found, how) == ("O'Brien and Brien's wife, and O and ’S", "words")
 
 
 def test_a_text_that_was_edited_is_restored_by_word(files):

@@ -100,7 +100,12 @@ class Entry:
         if not self.surrogates:
             return text, "none"
         longest_first = sorted(self.surrogates, key=len, reverse=True)
-        any_of = "|".join(map(re.escape, longest_first))
+        # A letter behind an apostrophe is an ending: 's is no surrogate of the O in
+        # O'Brien.
+        any_of = "|".join(
+            ("(?<!['’])" if len(word) == 1 else "") + re.escape(word)
+            for word in longest_first
+        )
         found, count = re.subn(
             rf"(?<![^\W_])(?:{any_of})(?![^\W_])", self._word, text, flags=re.I
         )

@@ -19,6 +19,8 @@ from mondegreen.errors import (
 from mondegreen.integrations.datasets import privatize
 from mondegreen.space.store import save_space
 
+pytestmark = pytest.mark.filterwarnings("ignore:ids repeat")  # some records do
+
 CANARY = "zyxwoldemorth"
 LONG = "aa bb cc " * 60
 VARIABLE = "KEY_OF_THESE_TESTS"

@@ -23,6 +23,19 @@ def amount(number: int | str, noun: str) -> str:
     return f"{shown} {noun}" + ("" if shown == "1" else "s")
 
 
+def describe_repeated_ids(column: object, distinct: int, rows: str) -> str:
+    """Say that ids repeat, by the name of their column; no id is shown.
+
+    >>> describe_repeated_ids("id", 2, amount(3, "row")).partition(". ")[0]
+    "ids repeat: 'id' has 2 different values in 3 rows"
+    """
+    return (
+        f"ids repeat: {column!r} has {distinct:,} different values in {rows}. Equal "
+        "texts with one id get the same release. Use a column with one value per "
+        "record."
+    )
+
+
 def figure(value: float, kind: Kind = "number", digits: int = 3) -> str:
     """Write a number with so many digits; a percentage without its sign.
 

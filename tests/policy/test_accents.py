@@ -7,8 +7,6 @@ import unicodedata
 import pytest
 
 from mondegreen.policy.accents import ACCENTED, without_marks
-from mondegreen.policy.lookup import PolicyLookup
-from mondegreen.policy.policy import load_policy
 
 KINDS = {
     "Zürich": "place",
@@ -19,11 +17,6 @@ KINDS = {
     "François": "first_name",
     "Zu\u0308rich": "place",
 }
-
-
-@pytest.fixture(scope="module", params=["sensitive", "names"])
-def lookup(request):
-    return PolicyLookup(load_policy(request.param))
 
 
 def find(lookup, word):

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mondegreen.policy.lookup import PolicyLookup
-from mondegreen.policy.policy import load_policy
-
-
-@pytest.fixture(scope="module", params=["sensitive", "names"])
-def lookup(request):
-    return PolicyLookup(load_policy(request.param))
-
-
-def classes(lookup, text):
-    policy = lookup.policy
-    batch = lookup.cut([text])
-    found = [policy.describe(symbol)[:2] for symbol in lookup.codes(batch).tolist()]
-    return dict(zip(batch.words(), found, strict=True))
+from policy.lookups import classes
 
 
 @pytest.mark.parametrize("sign", ["&", "&amp;", "&#38;"])

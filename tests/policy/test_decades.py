@@ -6,6 +6,7 @@ import pytest
 
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
+from policy.lookups import classes
 
 DECADES = ["1980s", "80s", "1890s", "2020s", "1980S"]
 OWNING = ["1980's", "80's", "1980’s", "1980'S", "1990's"]
@@ -14,14 +15,6 @@ OWNING = ["1980's", "80's", "1980’s", "1980'S", "1990's"]
 @pytest.fixture(scope="module", params=["hide", "near", "plain"])
 def lookup(request):
     return PolicyLookup(load_policy("sensitive", numbers=request.param))
-
-
-def classes(lookup, text):
-    policy = lookup.policy
-    batch = lookup.cut([text])
-    assert "".join(batch.parts[0]) == text
-    found = [policy.describe(symbol)[:2] for symbol in lookup.codes(batch).tolist()]
-    return dict(zip(batch.words(), found, strict=True))
 
 
 @pytest.mark.parametrize("decade", DECADES + OWNING)

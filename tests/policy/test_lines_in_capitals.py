@@ -7,21 +7,9 @@ import pytest
 import mondegreen as mg
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
+from policy.lookups import hidden
 
 LOUD = "THIS IS FOR US OR ME IN HERE"
-
-
-@pytest.fixture(scope="module", params=["sensitive", "names"])
-def lookup(request):
-    return PolicyLookup(load_policy(request.param))
-
-
-def hidden(lookup, text):
-    """The words of a text that hide."""
-    batch = lookup.cut([text])
-    known = len(lookup.policy.ordinary)
-    symbols = lookup.codes(batch).tolist()
-    return [w for w, s in zip(batch.words(), symbols, strict=True) if s >= known]
 
 
 def test_abbreviations_of_a_line_in_capitals_are_words(lookup):

@@ -6,18 +6,7 @@ import pytest
 
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
-
-
-@pytest.fixture(scope="module", params=["sensitive", "names"])
-def lookup(request):
-    return PolicyLookup(load_policy(request.param))
-
-
-def hidden(lookup, *texts):
-    batch = lookup.cut(texts)
-    known = len(lookup.policy.ordinary)
-    symbols = lookup.codes(batch).tolist()
-    return [w for w, s in zip(batch.words(), symbols, strict=True) if s >= known]
+from policy.lookups import hidden
 
 
 @pytest.mark.parametrize("name", ["Will", "Art", "Bill", "Hope", "Young", "WILL"])

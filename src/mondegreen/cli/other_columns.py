@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from mondegreen.cli.render import say
-from mondegreen.wording import amount
+from mondegreen.wording import amount, describe_repeated_ids
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,11 +139,8 @@ def _warn_of_id(source: AbstractSource, batch: pa.RecordBatch, start: str) -> No
     ids = batch.column(source.id_column)
     distinct = len(ids.unique())
     if distinct < len(ids):
-        say(
-            f"{start} ids repeat: {source.id_column!r} has {distinct:,} different "
-            f"values in the first {amount(len(ids), 'row')}. Equal texts with one id "
-            "get the same release. Use a column with one value per record."
-        )
+        rows = f"the first {amount(len(ids), 'row')}"
+        say(f"{start} {describe_repeated_ids(source.id_column, distinct, rows)}")
 
 
 def _describe_names(source: AbstractSource, names: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ from mondegreen.privatizer.containers import check_index, name_logical_column, w
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.records import SeenIds, record_ids
 from mondegreen.text.columns import find_paths, widen
-from mondegreen.wording import amount
+from mondegreen.wording import amount, describe_repeated_ids
 
 _ROWS: Final = 4096
 """Rows of a table that are privatized together, which bounds the memory for words."""
@@ -190,9 +190,7 @@ def _warn_of_repeated_ids(id_column: Hashable, distinct: int, rows: int) -> None
     """Warn of ids that repeat; the warning names the column, and no id."""
     if distinct < rows:
         warnings.warn(
-            f"ids repeat: {id_column!r} has {distinct:,} different values in "
-            f"{amount(rows, 'row')}. Equal texts with one id get the same release. Use "
-            "a column with one value per record.",
+            describe_repeated_ids(id_column, distinct, amount(rows, "row")),
             stacklevel=3,
         )
 

@@ -141,7 +141,7 @@ def test_a_limit_is_an_exit_code(run, texts):
     said = run("budget", "ledger", "--limit", "59.9", expect=4)
     assert "records_above_limit  1" in said.stdout
     assert "1 record of 2 lost more than 59.9 nats" in said.stderr
-    assert "that of record 1, in the order" in said.stderr
+    assert "that of id number 1, if ids are counted" in said.stderr
 
 
 def test_another_key_is_refused_and_the_old_one_counts_on(run, texts):

@@ -106,7 +106,7 @@ def assessment() -> str:
         "releases. Columns removed: customer, email, date; unchanged: topic. The head "
         "of support keeps keys, maps, ledgers and reports until 31 March, and the "
         "vendor the release until 28 February. The vendor agrees not to re-identify "
-        "people. Risks left: linkage, inference, false statements. Measures: the "
+        "people. Risks left: singling out, linkage, inference, false statements. Measures: the "
         "originals stay with us; the release is marked as altered.\n"
     )
 

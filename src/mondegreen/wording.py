@@ -31,8 +31,8 @@ def describe_repeated_ids(column: object, distinct: int, rows: str) -> str:
     """
     return (
         f"ids repeat: {column!r} has {distinct:,} different values in {rows}. Equal "
-        "texts with one id get the same release. Use a column with one value per "
-        "record."
+        "texts with one id get the same release. If these ids are not those of "
+        "people, use a column with one value per record."
     )
 
 

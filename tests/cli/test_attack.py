@@ -308,6 +308,30 @@ def test_a_policy_is_attacked_with_a_held_out_half(of_policy):
     assert "a reader of sentences [reader]" in said
 
 
+@pytest.mark.slow("an attack")
+def test_a_release_is_also_read_by_one_who_knows_no_setting(folder):
+    """Of a few rows, half teach little: public text and what is left tell more."""
+    rows = [("Will Ortega", "Will from support has asthma.")] * 2
+    rows += [("Art Miller", "Art called on Friday about kidneys.")] * 2
+    with Path("in.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([("agent", "text"), *rows])
+    made = "-o", "out.csv", "-c", "text", "-e", "12", "--quiet"
+    assert CliRunner().invoke(cli, ["privatize", "in.csv", *made]).exit_code == 0
+    given = ["attack", "in.csv", "out.csv", "-c", "text", "-e", "12"]
+    found = json.loads(CliRunner().invoke(cli, [*given, "--json"]).stdout)
+    shown = json.loads(CliRunner().invoke(cli, [*given[:-2], "--json"]).stdout)
+    assert found["survivors"] == shown["survivors"]
+    assert found["survivors"]["by_kind"]["known_name"]["value"] > 0
+    ways = {way["by"]: way["value"] for way in found["reader"]["by"]}
+    assert ways["what is left, and public text"] == shown["reader"]["value"]
+    assert found["reader"]["value"] == max(ways.values())
+    assert found["reader"]["value"] >= found["sensitive_words"]["value"]
+    for each in found["sensitive_words"]["by_class"].values():
+        assert each["low"] <= each["value"] <= each["high"]
+    limit = "--fail-above", "survivors=0.1"
+    assert CliRunner().invoke(cli, [*given, *limit]).exit_code == 4
+
+
 def test_a_public_corpus_names_public_words_and_leaves_sample_whole(of_policy):
     found = json.loads(of_policy("--corpus", "public.csv", "--json").stdout)
     assert found["texts"] == 90

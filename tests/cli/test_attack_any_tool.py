@@ -82,10 +82,11 @@ def test_csv_and_parquet_give_what_json_lines_give(files):
 @pytest.mark.parametrize(
     ("name", "others", "says"),
     [
-        ("survivors", ["single_word"], "leave out --epsilon and name a RELEASE"),
-        ("sensitive_words", ["survivors"], "needs --epsilon, with the value"),
+        ("survivors", ["single_word"], "it needs a RELEASE"),
+        ("surrogates", ["single_word"], "leave out --epsilon and name a RELEASE"),
+        ("sensitive_words", ["displaced_rows"], "needs --epsilon, with the value"),
         ("averaging", ["single_word"], "--policy all"),
-        ("attribute", ["survivors"], "--label COLUMN"),
+        ("attribute", ["displaced_rows"], "--label COLUMN"),
         ("unchanged_rows", ["single_word", "linkage"], "one of: single_word, linkage"),
     ],
 )

@@ -38,6 +38,19 @@ def test_a_column_is_told_by_its_name(folder, name):
     assert f"pass unchanged: {name!r}. Remove them with --drop NAME." in done.stderr
 
 
+def test_what_formulas_of_a_sheet_quote_is_looked_at(folder):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["text", "link", "level"])
+    for row, name in enumerate(["Anna Becker", "Bob Miller", "Eve Stone"], start=2):
+        link = f'=HYPERLINK("mailto:{name.split()[0]}@x.example","{name}")'
+        book.active.append([TEXT, link, f'=IF(A{row}="","low","high")'])
+    book.save("in.xlsx")
+    done = run("in.xlsx", "-o", "out.xlsx", "-c", "text")
+    assert "columns that look like text pass unchanged: 'link'." in done.stderr
+    assert "'level'" not in done.stderr.partition("link'.")[0]
+
+
 @pytest.mark.parametrize(
     "values",
     [
@@ -162,8 +175,8 @@ def test_ids_that_repeat_are_counted(folder):
     told = run(write({"topic": ["a", "b", "a"], "text": [TEXT] * 3}), *more).stderr
     assert told == (
         "Warning: in.csv: ids repeat: 'topic' has 2 different values in the first 3 "
-        "rows. Equal texts with one id get the same release. Use a column with one "
-        "value per record.\n"
+        "rows. Equal texts with one id get the same release. If these ids are not "
+        "those of people, use a column with one value per record.\n"
     )
     assert run(write({"topic": ["a", "b"], "text": [TEXT] * 2}), *more).stderr == ""
 

@@ -764,7 +764,8 @@ def test_the_report_says_what_a_text_loses(run):
         report = json.loads(done.stdout)
         loss, word = report["loss"], report["guarantee"]["certified"]
         word *= report["guarantee"]["scale"]["diameter"]
-        assert loss["per_word"] == word
+        assert word <= loss["per_word"] <= word + 1e-6  # rounded up
+        word = loss["per_word"]
         assert loss["per_row"] == {"largest": 3 * word, "median": word}
         if by_id is None:
             assert loss["per_id"] is None

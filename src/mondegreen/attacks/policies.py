@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from mondegreen.arrays import Weights
-from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.attack import Attack, find_strongest
 from mondegreen.attacks.information import mutual_information
 from mondegreen.attacks.linkage import linkage
 from mondegreen.attacks.outputs import compute_outputs
@@ -62,8 +62,8 @@ def attack_policy(
     -------
     dict of str to Attack
         ``sensitive_words``, and the keys that scripts read of every mechanism:
-        ``single_word`` (the guess from the group alone), ``reader`` (the same figure as
-        ``sensitive_words``: of sensitive words, not of all words), ``worst_word``,
+        ``single_word`` (the guess from the group alone), ``reader`` (the best of all
+        guesses: of sensitive words, not of all words), ``worst_word``,
         ``mutual_information`` and ``linkage``. Those that need a release are left out
         where its words are not those of the originals.
     """
@@ -75,7 +75,7 @@ def attack_policy(
         )
         hidden = policy.alphabet.is_group(pairs.inputs)
         read = sensitive_words(batch, guesses, hidden)
-        found += [read, single_guess(batch, guesses), replace(read, name="reader")]
+        found += [read, single_guess(batch, guesses), strongest_reader(read)]
     found.append(worst_guesses(policy, reader, named=is_public))
     tell("information")
     counts = pairs.frequencies(policy.alphabet.size), reader.symbol_counts
@@ -86,6 +86,38 @@ def attack_policy(
     tell("linkage")
     found.append(linkage(state, pairs))
     return {each.name: each for each in found}
+
+
+def strongest_reader(read: Attack, shown: Attack | None = None) -> Attack:
+    """Take the best of all ways to guess the sensitive words.
+
+    Parameters
+    ----------
+    read : Attack
+        ``sensitive_words``, or what this function returned.
+    shown : Attack, optional
+        The reader of a release of any tool: it knows no setting, and public text.
+
+    Returns
+    -------
+    Attack
+        ``reader``, whose details ``by`` list all ways.
+    """
+    ways = list(read.details["by"])
+    if shown is not None and shown.value is not None:
+        ends = {"value": shown.value, "low": shown.low, "high": shown.high}
+        ways.append({"by": "what is left, and public text", **ends, "n": shown.n})
+    best = find_strongest(ways)
+    return replace(
+        read,
+        name="reader",
+        adversary=f"the strongest of {len(ways)} readers, from {best['by']}",
+        value=best["value"],
+        low=best["low"],
+        high=best["high"],
+        n=best["n"],
+        details={**read.details, "by": ways},
+    )
 
 
 def worst_guesses(

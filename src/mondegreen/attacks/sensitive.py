@@ -443,7 +443,9 @@ def sensitive_words(
             "group_alone": _share(alone, counted),
             **context,
             "by": by,
-            "by_class": {name: _share(hits, classes == name) for name in names},
+            "by_class": {
+                name: _with_ends(batch, hits, classes == name) for name in names
+            },
             "beside": beside,
         },
     )
@@ -470,8 +472,12 @@ def _describe_way(
     name: str, batch: TokenizedBatch, hits: Marks, counted: Marks
 ) -> dict[str, Any]:
     """What one way to guess recovers of the counted words, with its interval."""
-    low, high = _bounds(batch, hits, counted)
-    return {"by": name, "low": low, "high": high, **_share(hits, counted)}
+    return {"by": name, **_with_ends(batch, hits, counted)}
+
+
+def _with_ends(batch: TokenizedBatch, hits: Marks, among: Marks) -> dict[str, Any]:
+    low, high = _bounds(batch, hits, among)
+    return {"low": low, "high": high, **_share(hits, among)}
 
 
 def _share(hits: Marks, among: Marks) -> dict[str, Any]:

@@ -84,7 +84,7 @@ _HEADINGS: Final = {
 }
 
 _WITHOUT_EPSILON: Final = frozenset(
-    "survivors displaced_rows surrogates attribute identity".split()
+    "displaced_rows surrogates attribute identity".split()
 )
 _WITH_EPSILON: Final = frozenset(
     "sensitive_words single_word worst_word mutual_information".split()
@@ -148,8 +148,8 @@ def attack(
         "NAME without --epsilon: survivors, unchanged_rows, displaced_rows, reader, "
         "surrogates, linkage, attribute, identity. With --epsilon: sensitive_words, "
         "single_word, reader, worst_word, mutual_information, linkage, and with a "
-        "RELEASE unchanged_rows, unpaired_rows. With --policy all: also "
-        "learning_reader, categories, averaging. Any limit also fails if another "
+        "RELEASE survivors, unchanged_rows, unpaired_rows. With --policy all: also "
+        "learning_reader, categories, averaging, and no survivors. Any limit also fails if another "
         "column of RELEASE holds originals (other_columns). Repeatable.",
         "--fail-above NAME=VALUE",
     ),
@@ -410,9 +410,11 @@ def add_missing(
 
 def _explain_missing(name: str, found: Mapping[str, Attack]) -> str:
     """Say why an attack has no result, and what to do."""
-    is_any_tool = "survivors" in found
+    is_any_tool = "displaced_rows" in found
     if name in _WITHOUT_EPSILON and not is_any_tool:
         advice = "leave out --epsilon and name a RELEASE"
+    elif name == "survivors":
+        advice = "it needs a RELEASE, of a policy or of any tool"
     elif name in _WITH_POLICY_ALL:
         advice = "it needs --epsilon and --policy all"
     elif name in _WITH_EPSILON and is_any_tool:
@@ -589,9 +591,10 @@ def _attack_policy(
 
     from mondegreen.attacks.linked import draw_linked, link_printed
     from mondegreen.attacks.pairs import build_pairs
-    from mondegreen.attacks.policies import attack_policy
+    from mondegreen.attacks.policies import attack_policy, strongest_reader
     from mondegreen.attacks.printed import PolicyRows
     from mondegreen.attacks.sensitive import InDomainReader
+    from mondegreen.cli.attack_any_tool import read_at_face_value
     from mondegreen.cli.attack_rows import (
         attack_rows,
         check_pairing,
@@ -642,6 +645,12 @@ def _attack_policy(
         is_public=bool(corpus),
         tell=show,
     )
+    if rows is not None:
+        show("what is left")
+        seen = read_at_face_value(files, most, seed, corpus)
+        found["survivors"] = seen["survivors"]
+        if "reader" in found:
+            found["reader"] = strongest_reader(found["reader"], seen["reader"])
     found |= attack_rows(rows, is_drawn=trouble is None)
     about = _about(pairs, trouble) | describe_reading(rows)
     if has_places:
@@ -940,7 +949,7 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
     """What is left by kind, how hidden words rank, and the riskiest rows by number."""
     from mondegreen.attacks.any_tool.known_names import KNOWN_NAME
 
-    survivors, hidden = found["survivors"], found["reader"].details["hidden_words"]
+    survivors = found["survivors"]
     rows = [["kind", "left", "units"]]
     for name, kind in survivors.details["by_kind"].items():
         rows.append([name, f"{figure(kind['value'], 'percent')} %", f"{kind['n']:,}"])
@@ -955,7 +964,8 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
     if numbers is not None and survivors.unit == SENSITIVE:
         left, count = figure(numbers["value"], "percent"), numbers["n"]
         yield f"numbers and codes, not counted above: {left} % of {count:,} left"
-    if hidden["n"]:
+    hidden = found["reader"].details.get("hidden_words") if "reader" in found else None
+    if hidden is not None and hidden["n"]:
         first, ten = (
             figure(hidden[k]["value"], "percent") for k in ("top_1", "top_10")
         )
@@ -964,7 +974,8 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
             f"ten guesses {ten} %, median rank {_say_rank(hidden['median_rank'])}"
         )
     for name, what in (("survivors", "left"), ("reader", "guessed")):
-        if worst := found[name].details["riskiest_rows"]:
+        details = found[name].details if name in found else {}
+        if worst := details.get("riskiest_rows"):
             listed = ", ".join(f"{each['row']} ({each[what]})" for each in worst[:10])
             more = ", ..." if len(worst) > 10 else ""
             yield f"riskiest rows (units {what}): {listed}{more}"
@@ -991,9 +1002,10 @@ def _of_classes(attack: Attack) -> Iterator[str]:
         yield f"recovered from {way['by']}: {figure(way['value'], 'percent')} %"
     classes = [*details["by_class"].items()]
     classes += [(f"{name} (not counted)", of) for name, of in details["beside"].items()]
-    rows = [["class", "recovered", "words"]]
+    rows = [["class", "recovered", "at most (95 %)", "words"]]
     for name, of in classes:
-        rows.append([name, f"{figure(of['value'], 'percent')} %", f"{of['n']:,}"])
+        most = f"{figure(of['high'], 'percent')} %" if "high" in of else ""
+        rows.append([name, f"{figure(of['value'], 'percent')} %", most, f"{of['n']:,}"])
     yield ""
-    yield from table(rows, align="<>>")
+    yield from table(rows, align="<>>>")
     yield _ABOUT_BESIDE

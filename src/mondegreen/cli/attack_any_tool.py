@@ -20,6 +20,7 @@ from mondegreen.wording import DEFAULT_SPACE
 if TYPE_CHECKING:
     from mondegreen.attacks.any_tool.rows import Given
     from mondegreen.attacks.any_tool.run import Found
+    from mondegreen.attacks.attack import Attack
     from mondegreen.cli.attack import Files, Made
     from mondegreen.language.ngrams import NGrams
     from mondegreen.report.sarif import Finding
@@ -30,7 +31,7 @@ _MOST_LISTED: Final = 1000
 _DISPLACED: Final = 0.5
 _HINT: Final = (
     "If mondegreen made RELEASE, add its setting, such as --epsilon 12 (and --policy, "
-    "if it was given). Those attackers know the mechanism, and recover more."
+    "if it was given). This adds attackers who know the mechanism."
 )
 """Printed for releases that replace words more often than they mask them."""
 
@@ -107,6 +108,30 @@ def attack_any_tool(
         _show_riskiest(files, found, asked)
     findings = list(_iterate_left(files, asked)) if asked.lists_left else []
     return Made(found.attacks, {**about, **corpus}, "a release of any tool", findings)
+
+
+def read_at_face_value(
+    files: Files, texts: int, seed: int, corpus: tuple[str, ...]
+) -> dict[str, Attack]:
+    """Read a release of ours as one of any tool: what is left, and a public reader."""
+    from mondegreen.attacks.any_tool.run import read_release
+    from mondegreen.space.store import load_space
+
+    asked = Asked(
+        None,
+        None,
+        None,
+        texts,
+        seed,
+        None,
+        corpus,
+        shows_text=False,
+        lists_left=False,
+    )
+    space = load_space(DEFAULT_SPACE)
+    language, _ = _language(files, asked, space)
+    rows = _iterate_given(files, asked)
+    return read_release(rows, language, space, sample=texts, seed=seed)
 
 
 def _hint(found: Found) -> dict[str, str]:

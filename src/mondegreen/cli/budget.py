@@ -51,10 +51,9 @@ def budget(
     if found.above:
         raise BudgetExceededError(
             f"{amount(found.above, 'record')} of {found.records:,} lost more than "
-            f"{limit:g} nats. The largest loss is that of record {found.worst:,}, in "
-            "the order in which the ledger met the records: the row of the first "
-            "release, if each of its rows has a text and an id of its own. The ledger "
-            "holds no ids"
+            f"{limit:g} nats. The largest loss is that of id number "
+            f"{found.worst:,}, if ids are counted in the order of their first release. "
+            "The ledger holds no ids"
         )
 
 

@@ -171,7 +171,11 @@ class JsonLinesSource(AbstractByteSource):
     def _missing_column(self, lacking: int, row: int | None = None) -> Exception:
         """Make the error for the first of the columns that are lacking."""
         column = self.text_columns[(lacking & -lacking).bit_length() - 1]
-        advice = "--missing pass lets such records through unchanged" if row else ""
+        advice = (
+            "--missing pass copies such records as they are, with all of their text"
+            if row
+            else ""
+        )
         return missing_column(self.name, column, self._keys, row=row, advice=advice)
 
     def _array(self, cells: list[Any], kind: pa.DataType, first: int) -> pa.Array:

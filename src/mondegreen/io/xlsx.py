@@ -41,6 +41,7 @@ MAX_CELL: Final = 32_767
 _MAX_ROWS: Final = 1 << 20
 _MAX_COLUMNS: Final = 1 << 14
 _MARK: Final = "\0"  # XML has none
+_quoted = re.compile(r'"((?:[^"]|"")+)"').findall
 _YEAR_ONE: Final = (1980, 1, 1, 0, 0, 0)  # no time of writing: equal texts, equal files
 
 # Control characters other than tab and line feed, as Excel writes them.
@@ -302,11 +303,12 @@ class _Row:
         which = self._source.text_place(place)
         if which is None and not self._source.is_id(place):
             value, xml = (None, "") if cell is None else _write(at, cell)
-            self.shown.append(value)
             if cell is not None and cell.data_type == "f":
                 xml = xml if self._source.has_formulas else ""
                 if not xml and place in self._source.columns:
                     self._source.emptied[self._source.names[place]] = None
+                value = value if xml else None
+            self.shown.append(value)
             return xml
         if cell is not None and cell.data_type == "f":
             hint = "paste the column as values"
@@ -329,8 +331,11 @@ def _write(at: str, cell: Any) -> tuple[str | None, str]:
         return None, ""
     if kind == "f":
         # Other sheets and tables are not there, and arrays of cells are left out.
-        is_alone = isinstance(value, str) and not set("![") & set(value)
-        return None, f"<c {at}><f>{_xml(value[1:])}</f></c>" if is_alone else ""
+        if not isinstance(value, str) or set("![") & set(value):
+            return None, ""
+        # What a formula quotes is in the release: HYPERLINK("mailto:...", "Ann").
+        quoted = " ".join(_quoted(value)) or None
+        return quoted, f"<c {at}><f>{_xml(value[1:])}</f></c>"
     if kind == "e":
         return value, f'<c {at} t="e"><v>{_xml(value)}</v></c>'
     if isinstance(value, str):

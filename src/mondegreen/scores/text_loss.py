@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, final
@@ -44,13 +45,13 @@ class TextLosses:
         """Bound the losses, in nats, where no word loses more than ``word_loss``.
 
         Rows and records without a word have no loss and are not counted. ``per_id`` is
-        None where there were no ids.
+        None where there were no ids. Numbers are rounded up, to a millionth.
         """
         lengths = np.array(list(self._rows), dtype=np.int64)
         shares = np.array(list(self._rows.values()), dtype=np.int64)
         records = self._records.values()
         return {
-            "per_word": word_loss,
+            "per_word": _round_up(word_loss),
             "per_row": _largest_and_median(lengths, shares, word_loss),
             "per_id": None
             if records is None
@@ -104,4 +105,16 @@ def _largest_and_median(
     ends, count = np.cumsum(times[order]), int(times.sum())
     middle = np.searchsorted(ends, [(count - 1) // 2, count // 2], side="right")
     median = float(np.mean(words[order][middle]))
-    return {"largest": int(words.max()) * word_loss, "median": median * word_loss}
+    return {
+        "largest": _round_up(int(words.max()) * word_loss),
+        "median": _round_up(median * word_loss),
+    }
+
+
+def _round_up(nats: float) -> float:
+    """Round to a millionth, never down: a certified loss is a hair below epsilon.
+
+    >>> _round_up(11.999999999998993), _round_up(math.inf)
+    (12.0, inf)
+    """
+    return math.ceil(nats * 1e6) / 1e6 if math.isfinite(nats) else nats

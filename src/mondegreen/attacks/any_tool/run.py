@@ -132,6 +132,32 @@ def attack_release(
     return Found(found, survivors.texts, survivors.words, len(rows), share)
 
 
+def read_release(
+    given: Iterable[Given],
+    language: NGrams,
+    space: Space,
+    *,
+    sample: int = 2000,
+    seed: int = 0,
+) -> dict[str, Attack]:
+    """Count what a release leaves, and guess the rest, without knowing its law.
+
+    The parameters are those of :func:`attack_release`.
+
+    Returns
+    -------
+    dict of str to Attack
+        ``survivors`` and ``reader``.
+    """
+    unit = "sensitive words"
+    survivors = Survivors(unit)
+    rows = _sample(given, [survivors], sample, seed)
+    return {
+        "survivors": survivors.attack(compute_chance(rows)),
+        "reader": read_hidden(rows, PublicReader(language, space, rows), unit),
+    }
+
+
 def _nobody(name: str) -> Attack:
     return Attack(name, "needs two texts", None, None, None, None, 0, "share of texts")
 

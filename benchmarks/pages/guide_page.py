@@ -106,8 +106,8 @@ def assessment() -> str:
         "releases. Columns removed: customer, email, date; unchanged: topic. The head "
         "of support keeps keys, maps, ledgers and reports until 31 March, and the "
         "vendor the release until 28 February. The vendor agrees not to re-identify "
-        "people. Risks left: singling out, linkage, inference, false statements. Measures: the "
-        "originals stay with us; the release is marked as altered.\n"
+        "people. Risks left: singling out, linkage, inference, false statements. "
+        "Measures: the originals stay with us; the release is marked as altered.\n"
     )
 
 

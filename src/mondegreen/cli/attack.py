@@ -149,8 +149,9 @@ def attack(
         "surrogates, linkage, attribute, identity. With --epsilon: sensitive_words, "
         "single_word, reader, worst_word, mutual_information, linkage, and with a "
         "RELEASE survivors, unchanged_rows, unpaired_rows. With --policy all: also "
-        "learning_reader, categories, averaging, and no survivors. Any limit also fails if another "
-        "column of RELEASE holds originals (other_columns). Repeatable.",
+        "learning_reader, categories, averaging, and no survivors. Any limit also "
+        "fails if another column of RELEASE holds originals (other_columns). "
+        "Repeatable.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(
@@ -591,10 +592,9 @@ def _attack_policy(
 
     from mondegreen.attacks.linked import draw_linked, link_printed
     from mondegreen.attacks.pairs import build_pairs
-    from mondegreen.attacks.policies import attack_policy, strongest_reader
+    from mondegreen.attacks.policies import attack_policy
     from mondegreen.attacks.printed import PolicyRows
     from mondegreen.attacks.sensitive import InDomainReader
-    from mondegreen.cli.attack_any_tool import read_at_face_value
     from mondegreen.cli.attack_rows import (
         attack_rows,
         check_pairing,
@@ -645,12 +645,8 @@ def _attack_policy(
         is_public=bool(corpus),
         tell=show,
     )
-    if rows is not None:
-        show("what is left")
-        seen = read_at_face_value(files, most, seed, corpus)
-        found["survivors"] = seen["survivors"]
-        if "reader" in found:
-            found["reader"] = strongest_reader(found["reader"], seen["reader"])
+    show("what is left")
+    found |= _read_shown(files, found, most, seed, corpus)
     found |= attack_rows(rows, is_drawn=trouble is None)
     about = _about(pairs, trouble) | describe_reading(rows)
     if has_places:
@@ -672,6 +668,26 @@ def _attack_policy(
         f"corpus of the attacker: {size}, of {whence}"
     )
     return Made(found, about, setting)
+
+
+def _read_shown(
+    files: Files,
+    found: Mapping[str, Attack],
+    texts: int,
+    seed: int,
+    corpus: tuple[str, ...],
+) -> dict[str, Attack]:
+    """Count what a release leaves, and read it as one of any tool."""
+    from mondegreen.attacks.policies import strongest_reader
+    from mondegreen.cli.attack_any_tool import read_at_face_value
+
+    if files.release is None:
+        return {}
+    seen = read_at_face_value(files, texts, seed, corpus)
+    if "reader" not in found:
+        return {"survivors": seen["survivors"]}
+    reader = strongest_reader(found["reader"], seen["reader"])
+    return {"reader": reader, "survivors": seen["survivors"]}
 
 
 def _list_exposed_places(

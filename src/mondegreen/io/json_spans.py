@@ -203,7 +203,7 @@ class SpanScanner:
         if node.text is not None:
             if value is not None and mark != '"':
                 path = self._columns[node.text]
-                more = f"{path}.KEY, with the KEY of its text" if mark == "{" else ""
+                more = f"{path}.text, or the key of its text" if mark == "{" else ""
                 _refuse(mark, path, "text", also=more)
             text = value if isinstance(value, str) else None
             found.spans.append((at, end, text, node.text))

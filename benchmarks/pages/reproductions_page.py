@@ -82,7 +82,9 @@ TITLES: Final = {
 NOTES: Final = {
     "vickrey": "All rows measure [our form](proofs/vickrey.md), which may return the "
     "word itself. Algorithm 1 of the paper excludes the word, its theorem does not "
-    "([why that matters](proofs/vickrey_literal.md)).",
+    "([why that matters](proofs/vickrey_literal.md)). The figures that the paper "
+    "publishes fit our form: "
+    "[evidence](reproductions-experiments.md#vickrey-lexicon).",
 }
 """What a reader must know of all rows of a paper."""
 
@@ -109,8 +111,8 @@ def in_short() -> str:
         f"{amount(len(known) - told[APART], 'claim')} of the papers, "
         f"{told[HOLDS]} hold here{only if within else ''}, {_negated(told[FAILS])}, "
         f"and {told[UNTOLD]} cannot be told here.** Of these {told[UNTOLD]}, we set "
-        f"{len(aside)} aside by [a rule](#how-to-read-this-page), whatever we "
-        f"measured: our interval lies above "
+        f"{len(aside)} aside by [a rule](#how-to-read-this-page) that we made after "
+        "the first measurements, whichever way they point: our interval lies above "
         f"0 in {above}, below 0 in {below}, and contains 0 in {around}."
     )
     second = (
@@ -183,14 +185,13 @@ def _judged(row: Row, claim: Row) -> list[str]:
     """A claim, by how much the paper's numbers and ours pass its test, and why."""
     anchor = stored.cited(row, claim)
     where = f"{_cell(claim['where'])}; {row['scale']} scale"
-    within = " (within the allowance)" if stored.is_within(row, claim) else ""
     tested = f". Test: {_cell(claim['how'])}" if claim["how"] else ""
     claimed = f"[{_cell(claim['claim'])}]({EXPERIMENTS}#{row['recipe']})"
     return [
         f'<a id="{anchor}"></a>`{anchor}`: {claimed} ({where}){tested}',
         _printed(claim),
         _margin(claim),
-        f"{VERDICTS[claim['verdict']]}{within}",
+        _verdict(row, claim),
         _cell(claim["why"]) or "–",
     ]
 
@@ -352,19 +353,30 @@ def experiment(row: Row) -> str:
 
 
 def _claims(row: Row) -> Iterator[str]:
-    lines = [
-        [
-            _cell(each["claim"]),
-            _cell(each["where"]),
-            _cell(each["how"]) or "–",
-            "–" if each["margin"] is None else stored.ours(each["margin"]),
-            VERDICTS[each["verdict"]],
+    """Two tables: what the paper claims, and checks of our own."""
+    by_us = [each["where"].startswith(OURS) for each in row["claims"]]
+    for is_ours in (False, True):
+        lines = [
+            [
+                _cell(each["claim"]),
+                _cell(each["where"]),
+                _cell(each["how"]) or "–",
+                "–" if each["margin"] is None else stored.ours(each["margin"]),
+                _verdict(row, each),
+            ]
+            for each, mine in zip(row["claims"], by_us, strict=True)
+            if mine is is_ours
         ]
-        for each in row["claims"]
-    ]
-    if lines:
-        header = ["claim", "where", "test", "our margin (95 %)", "verdict"]
-        yield str(Table(header, lines, (1, 2, 3, 4)))
+        if lines and is_ours:
+            yield "Checks of our own. No paper makes these claims:\n"
+        if lines:
+            header = ["claim", "where", "test", "our margin (95 %)", "verdict"]
+            yield str(Table(header, lines, (1, 2, 3, 4)))
+
+
+def _verdict(row: Row, claim: Row) -> str:
+    within = " (within the allowance)" if stored.is_within(row, claim) else ""
+    return f"{VERDICTS[claim['verdict']]}{within}"
 
 
 def _numbers(row: Row) -> Iterator[str]:

@@ -123,7 +123,7 @@ def readme_board() -> str:
         "- *Linkage*: releases whose original is found by equal words. An "
         "attacker who expects `all` finds 97 % or more.\n"
         "- *Intents*: bank questions that a classifier sorts correctly.\n\n"
-        "We built the word lists with these texts: in yours, more names will stay. "
+        "We built the word lists with the annotated texts: in yours, more names stay. "
         f"Other tools are better in {lost} columns of the full "
         "[scoreboard](docs/explanation/scoreboard.md).\n\n"
         "![Four shares of each tool, from the scoreboard]"
@@ -235,7 +235,7 @@ def _beside(printed: Sequence[Printed], tools: Sequence[str], place: str) -> Tab
     measure = "verbatim" if place == REDACTOR else "words"
     known = [name for name in tools if name in found]
     titles = [get_title(name) for name in known]
-    header = ["kind", "paper", *titles, "annotations (ours)"]
+    header = ["kind", "published", *titles, "annotations (ours)"]
     rows = []
     for each in printed:
         key = f"{measure} {each.kind}"

@@ -103,6 +103,11 @@ def reproduce(
         "Field of these files with annotated spans, as `attack --spans` reads it.",
         "--spans FIELD",
     ),
+    only: tuple[str, ...] = option(
+        "Run this tool of the scoreboard and no other, such as names, sensitive or "
+        "presidio-small. It is installed if it is missing. Repeatable.",
+        "--only TOOL",
+    ),
     tools: tuple[str, ...] = option(
         'Tool to add to the scoreboard: a command that reads lines {"text": ...} and '
         "prints one such line with the release for each. Repeatable.",
@@ -125,10 +130,10 @@ def reproduce(
     \b
     mondegreen reproduce --list
     mondegreen reproduce cmp-words
-    mondegreen reproduce --jobs 2 --data shared/data
+    mondegreen reproduce --jobs 2 --data FOLDER
     mondegreen reproduce cmp-words --space glove=glove.6B.300d.txt --seeds 5
     mondegreen reproduce my_recipe.py --epsilon 5 --epsilon 10
-    mondegreen reproduce scoreboard --peers --data shared/data
+    mondegreen reproduce scoreboard --set notes=notes.jsonl --only presidio-small
     """  # noqa: D301
     from mondegreen.files import home
     from mondegreen_experiments.adapt import adapted
@@ -138,10 +143,10 @@ def reproduce(
     from mondegreen_experiments.scoreboard.board import Asked, build_recipe
     from mondegreen_experiments.takes import check_taken
 
-    asked = Asked(sets, spans or "", tools, peers)
+    asked = Asked(sets, spans or "", tools, peers, only=only)
     if asked and BOARD not in names:
         raise ConfigurationError(
-            f"--peers, --set, --spans and --tool go with the name {BOARD}"
+            f"--peers, --only, --set, --spans and --tool go with the name {BOARD}"
         )
     listed = (*list_names(), BOARD) if list_all else list_names()
     recipes = [recipe_named(name) for name in dict.fromkeys(names or listed)]
@@ -285,6 +290,9 @@ def _check_output(output: str, *, force: bool) -> None:
     from mondegreen.io.target import Target
 
     path = Path(output)
+    if path.suffix in (".csv", ".json", ".jsonl", ".md", ".tex", ".txt"):
+        why = "it holds Parquet; end it with .parquet, and print tables with --json"
+        raise ConfigurationError(f"--output {output}: {why}")
     if output == "-" or (path.exists() and not (path.is_file() or path.is_dir())):
         why = "is Parquet, never printed nor sent to a device; name a file, such as"
         raise ConfigurationError(f"--output {output}: it {why} runs.parquet")
@@ -365,11 +373,12 @@ def _print_claim(judged: Judged) -> None:
 
 
 def _print_board(result: Result) -> None:
-    from mondegreen_experiments.scoreboard.board import write_board
+    from mondegreen_experiments.scoreboard.board import explain_columns, write_board
 
     for title, rows in write_board(result):
         click.echo(f"\n{title}")
         echo_table(rows)
+        click.echo(explain_columns(rows))
 
 
 def _compared(each: Compared, whys: Sequence[str]) -> dict[str, object]:

@@ -19,6 +19,11 @@ def registered_name(name: str) -> str:
     module, colon, attribute = name.partition(":")
     if not colon:
         return mechanism_class(name).name
+    if module.endswith(".py"):
+        raise ConfigurationError(
+            f"--mechanism {name}: write {module.removesuffix('.py')}:{attribute}, and "
+            "call from the folder of the file"
+        )
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)

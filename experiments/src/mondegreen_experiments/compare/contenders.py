@@ -47,6 +47,18 @@ class Contender:
             more.insert(0, f"policy {self.policy}")
         return ", ".join([self.name, *more])
 
+    @property
+    def proof(self) -> str:
+        """Whose proof it has: ours, that of its author, or none.
+
+        >>> read_contender("tem").proof
+        'ours'
+        """
+        kind = mechanism_class(registered_name(self.name))
+        if not kind.is_private:
+            return "none"
+        return "ours" if kind.__module__.startswith("mondegreen.") else "its author's"
+
     def files(self, space: str | None) -> list[str]:
         """Name by what they hold: the file of the class, of a policy and of a space.
 

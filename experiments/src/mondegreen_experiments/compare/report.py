@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from mondegreen_experiments.compare.contenders import read_contender
 from mondegreen_experiments.compare.measure import NO_NOISE
 from mondegreen_experiments.recipe import Point
 from mondegreen_experiments.result import Mean, Result
@@ -28,11 +29,13 @@ def to_csv(result: Result) -> str:
     """A line for each number: its mean over seeds and its interval of 95 %."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["mechanism", "epsilon", "measure", "value", "low", "high", "runs"])
+    names = ["mechanism", "epsilon", "measure", "value", "low", "high", "runs", "proof"]
+    writer.writerow(names)
     for point, means in result.means:
         for name, mean in means.items():
             ends = (f"{each:.6g}" for each in (mean.value, mean.low, mean.high))
-            writer.writerow([*_place(point), name, *ends, mean.runs])
+            row = [*_place(point), name, *ends, mean.runs, _proof(point)]
+            writer.writerow(row)
     return stream.getvalue()
 
 
@@ -40,7 +43,7 @@ def rows(result: Result) -> list[dict[str, object]]:
     """A row for each mechanism at each epsilon, as people read it."""
     return [
         {
-            "mechanism": point["mechanism"],
+            "mechanism": f"{point['mechanism']}{_mark(point)}",
             "epsilon": _place(point)[1] or "-",
             **{_NAMES.get(k, k): _shown(means[k]) for k in _columns(result, means)},
         }
@@ -72,7 +75,9 @@ def to_latex(result: Result) -> str:
 
 def _body(result: Result, names: Sequence[str]) -> Iterator[str]:
     """Rows, with a rule before each mechanism, which is named once."""
-    groups = itertools.groupby(result.means, lambda each: each[0]["mechanism"])
+    groups = itertools.groupby(
+        result.means, lambda each: f"{each[0]['mechanism']}{_mark(each[0])}"
+    )
     for label, group in groups:
         yield "\\midrule"
         for number, (point, means) in enumerate(group):
@@ -92,6 +97,19 @@ def _columns(result: Result, means: Mapping[str, Mean]) -> list[str]:
 def _place(point: Point) -> tuple[str, str]:
     is_clear = point["contender"] == NO_NOISE
     return str(point["mechanism"]), "" if is_clear else f"{point['epsilon']:g}"
+
+
+def _proof(point: Point) -> str:
+    """Whose proof a mechanism has; of texts without noise none is asked."""
+    if point["contender"] == NO_NOISE:
+        return ""
+    return read_contender(str(point["contender"])).proof
+
+
+def _mark(point: Point) -> str:
+    """Say beside a mechanism that its proof is not ours, or that there is none."""
+    marks = {"none": " (no proof)", "its author's": " (proof: its author's)"}
+    return marks.get(_proof(point), "")
 
 
 def _shown(mean: Mean) -> str:

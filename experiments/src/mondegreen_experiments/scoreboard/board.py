@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from mondegreen.errors import ConfigurationError
+from mondegreen.errors import ConfigurationError, UnknownNameError
 from mondegreen.policy.policy import find_policy
 from mondegreen_experiments.bench import Bench
 from mondegreen_experiments.recipe import Recipe, Scale, place
@@ -22,6 +23,7 @@ from mondegreen_experiments.scoreboard.peers import (
 from mondegreen_experiments.scoreboard.sets import FULL, SETS, describe_file
 from mondegreen_experiments.scoreboard.table import (
     COLUMNS,
+    Goal,
     choose_columns,
     drop_empty,
     list_promises,
@@ -46,9 +48,11 @@ class Asked:
     tools: Sequence[str] = ()  # NAME=COMMAND
     has_peers: bool = False  # whether the tools of others run too
     installs: bool = True  # those of them that are not there
+    only: Sequence[str] = ()  # the tools that run, if not all
 
     def __bool__(self) -> bool:
-        return bool(self.sets or self.spans or self.tools or self.has_peers)
+        given = self.sets, self.spans, self.tools, self.has_peers, self.only
+        return any(map(bool, given))
 
 
 RECIPE: Final = Recipe(
@@ -79,19 +83,29 @@ def build_recipe(
     """
     if asked.spans and not asked.sets:
         raise ConfigurationError("--spans goes with --set NAME=FILE")
-    peers = [name for name, each in TOOLS.items() if each.kind == "peer"]
-    if asked.has_peers and asked.installs:
-        install_peers(peers, tell)
-    absent = [name for name in peers if not (asked.has_peers and has_peer(name))]
-    if absent:
-        tell(f"left out: {', '.join(absent)} (--peers installs and runs them)")
-    for name, why in BLOCKED.items():
-        tell(f"left out: {name}. {why}")
-    tools = [_point_of_tool(name) for name in TOOLS if name not in absent]
+    tools = [_point_of_tool(name) for name in _choose_tools(asked, tell)]
     tools += [_point_of_command(given) for given in asked.tools]
     sets = _sets(asked, bench, scale, tell)
     points = [{**tool, **each} for each in sets for tool in tools]
     return dataclasses.replace(RECIPE, points={"quick": points, "full": points})
+
+
+def _choose_tools(asked: Asked, tell: Callable[[str], object]) -> list[str]:
+    """Name the tools that run; those of others only if they are asked for."""
+    for name in asked.only:
+        if name not in TOOLS:
+            raise UnknownNameError("tool", name, list(TOOLS))
+    chosen = [name for name in TOOLS if not asked.only or name in asked.only]
+    peers = [name for name in chosen if TOOLS[name].kind == "peer"]
+    runs_peers = asked.has_peers or bool(asked.only)
+    if runs_peers and asked.installs:
+        install_peers(peers, tell)
+    absent = [name for name in peers if not (runs_peers and has_peer(name))]
+    if absent:
+        tell(f"left out: {', '.join(absent)} (--peers installs and runs them)")
+    for name, why in {} if asked.only else BLOCKED.items():
+        tell(f"left out: {name}. {why}")
+    return [name for name in chosen if name not in absent]
 
 
 def _sets(
@@ -150,7 +164,8 @@ def list_points(result: Result) -> list[dict[str, Any]]:
 def write_board(result: Result) -> list[tuple[str, list[dict[str, object]]]]:
     """Write tables for a terminal: one of all sets of the bench, then one of each set.
 
-    The first is left out where a set of the bench is missing.
+    The first is left out where a set of the bench is missing. A star marks the best
+    values of a column.
     """
     points = list_points(result)
     board, promises = sort_points(points), list_promises(points)
@@ -167,8 +182,28 @@ def write_board(result: Result) -> list[tuple[str, list[dict[str, object]]]]:
                 dict(
                     zip(["tool", *(c.title for c in columns), "nats"], row, strict=True)
                 )
-                for row in write_rows(board, columns, promises)
+                for row in map(_unmark, write_rows(board, columns, promises))
             ],
         )
         for title, columns in tables
     ]
+
+
+def _unmark(row: Sequence[str]) -> list[str]:
+    """Write cells without Markdown: a star behind the best values."""
+    return [re.sub(r"\*\*(.+?)\*\*", r"\1*", cell).replace("`", "") for cell in row]
+
+
+def explain_columns(rows: Sequence[Mapping[str, object]]) -> str:
+    """Say which columns are better if they are smaller, and what the signs mean."""
+    titles = {title for row in rows for title in row}
+    named: dict[Goal, list[str]] = {"least": [], "most": []}
+    for column in (*COLUMNS, *choose_columns("")):
+        if column.title in titles and column.title not in named[column.goal]:
+            named[column.goal].append(column.title)
+    less, more = ", ".join(named["least"]), ", ".join(named["most"])
+    return (
+        f"Less is better: {less}. More is better: {more}. *: the best value of a "
+        "column, controls aside. Brackets: 95 %. Without --spans, units are the "
+        "sensitive words of our list."
+    )

@@ -135,6 +135,8 @@ def _read_file(path: str, field: str, count: int) -> Texts:
         raise SourceError(path, "it has fewer than two texts")
     kept = _rows({"text": rows}, None, count)
     chosen = [rows[i] for i in kept]
+    if field and not any(given is not None for _, given in rows):
+        raise SourceError(path, f"no text has the field {field!r} of --spans")
     if not field:
         return Texts([text for text, _ in chosen], None, None)
     try:

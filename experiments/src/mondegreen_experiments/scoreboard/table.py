@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, final
 
-from mondegreen_experiments.scoreboard.measure import IN
+from mondegreen_experiments.scoreboard.measure import BESIDE, IN
 from mondegreen_experiments.scoreboard.sets import ANNOTATED, SETS
 from mondegreen_experiments.scoreboard.tools import TOOLS
 
@@ -56,7 +56,11 @@ COLUMNS: Final = (
 def choose_columns(name: str) -> list[Column]:
     """Give the columns of one set."""
     found = {each.measure: each for each in COLUMNS if each.measure != "speed"}
-    return [dataclasses.replace(each, sets=[name]) for each in found.values()]
+    titles = {"accuracy": "accuracy"}  # of classes or of intents, as the set has them
+    return [
+        dataclasses.replace(each, sets=[name], title=titles.get(measure, each.title))
+        for measure, each in found.items()
+    ]
 
 
 @final
@@ -109,6 +113,7 @@ def find_best(column: Column, board: Mapping[str, Cells]) -> frozenset[str]:
         name: round(cell.value, column.digits)
         for name, cells in board.items()
         if not is_control(name) and (cell := compute_cell(column, cells)) is not None
+        if not (column.measure == "speed" and name == BESIDE)
     }
     if not found:
         return frozenset()

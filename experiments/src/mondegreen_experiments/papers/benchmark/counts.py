@@ -131,9 +131,9 @@ RELEASED: Final = "the released code (github.com/sjmeis/MLDP, MLDP.py, commit 09
 _CMP, _TEM = (find_cells("benchmark", "n_w", law=law) for law in ("CMP", "TEM"))
 _UNION: Final = (
     f"in {RELEASED}, class TEM, the score of the words beyond the threshold has the "
-    "term 2 ln(|W| / |L_w|) / epsilon, and the paper of TEM prints 2 ln |W without "
-    "L_w| / epsilon, where L_w are the words within it; we do not know whether the "
-    "table was made so"
+    "term 2 ln(|W| / |L_w|) / epsilon. The paper of TEM prints 2 ln(n) / epsilon with "
+    "the number n of these words. L_w are the words within the threshold. We do not "
+    "know whether the table was made so"
 )
 _TOLERANCE: Final = 2.0
 _WHOLE: Final = 100.0

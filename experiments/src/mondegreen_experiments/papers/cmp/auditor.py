@@ -201,8 +201,8 @@ RECIPE: Final = Recipe(
         "a user, and the target is a small LSTM that predicts the next of 5,000 words; "
         "ranks of other words are left out. Versatile and Incognito are stand-ins: a "
         "more general word of WordNet, and for rarer words the one that has the most "
-        "similar company. Table 3 has a fourth baseline, which is not measured: our "
-        "notes do not name it. Quick: "
+        "similar company. Table 3 has a fourth baseline, which is not measured: we "
+        "do not know its name. Quick: "
         "100 users a model, the last 30 words of each, 1,000 words, and three shadow "
         "models, not ten."
     ),

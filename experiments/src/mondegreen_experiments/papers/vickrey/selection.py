@@ -223,8 +223,8 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Ours",
-            "the printed form never fits a budget below 0.06: it loses that much "
-            "without noise",
+            "on our words the printed form never fits a budget below 0.06: it loses "
+            "that much without noise",
             _never_ends,
         ),
         Shape(

@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,8 @@ from mondegreen_experiments.compare.contenders import (
 )
 from mondegreen_experiments.compare.data import read_texts
 from mondegreen_experiments.compare.measure import macro_f1
+from mondegreen_experiments.compare.report import rows, to_csv, to_latex
+from mondegreen_experiments.result import Mean
 
 GOOD = "a good and happy film about paris , we liked it"
 BAD = "an awful and boring film about london , we hated it"
@@ -81,7 +84,36 @@ def test_a_class_of_the_folder_is_found_and_a_missing_one_is_named(
         registered_name("not_there:Law")
     with pytest.raises(ConfigurationError, match="json has no Law"):
         registered_name("json:Law")
+    with pytest.raises(ConfigurationError, match="write mine:Law, and call from the"):
+        registered_name("mine.py:Law")
     assert registered_name("santext") == "exponential"
+
+
+def test_a_table_says_who_proves_a_mechanism(tmp_path, monkeypatch):
+    (tmp_path / "coined.py").write_text(
+        "from mondegreen.mechanisms.symbols.krr import Krr as KRR\n"
+        "class Claimed(KRR):\n"
+        "    name = 'claimed_here'\n"
+        "    is_private = True\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    assert read_contender("tem").proof == "ours"
+    assert read_contender("vickrey_literal").proof == "none"
+    assert read_contender("coined:Claimed").proof == "its author's"
+    means = {"accuracy tf-idf": Mean(0.5, 0.4, 0.6, 5)}
+    points = [
+        ({"contender": name, "mechanism": name, "epsilon": 5.0}, means)
+        for name in ("none", "tem", "vickrey_literal")
+    ]
+    result = SimpleNamespace(means=points)
+    assert [each["mechanism"] for each in rows(result)] == [
+        "none",
+        "tem",
+        "vickrey_literal (no proof)",
+    ]
+    assert r"vickrey\_literal (no proof) & 5 &" in to_latex(result)
+    assert to_csv(result).splitlines()[-1].endswith(",5,none")
 
 
 def test_kept_runs_are_of_the_files_as_they_are(tmp_path, monkeypatch):
@@ -186,16 +218,16 @@ def test_tables_have_intervals_and_no_text_and_kept_runs_are_used(data, tmp_path
     for path in outputs[:2]:
         text = path.read_text("utf-8")
         assert not {"paris", "london", "awful"} & set(re.findall(r"\w+", text))
-    rows = list(csv.DictReader(outputs[0].read_text("utf-8").splitlines()))
-    assert {"mechanism", "epsilon", "measure", "value", "low", "high", "runs"} == set(
-        rows[0]
-    )
-    assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows)
+    lines = list(csv.DictReader(outputs[0].read_text("utf-8").splitlines()))
+    names = "mechanism epsilon measure value low high runs proof".split()
+    assert list(lines[0]) == names
+    assert {r["proof"] for r in lines} == {"", "ours"}
+    assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in lines)
     latex = outputs[1].read_text("utf-8")
     body = latex[latex.index("\\toprule") :]
     columns = {line.count(" & ") for line in body.splitlines() if line.endswith(r"\\")}
     assert columns == {5}
-    assert pq.read_table(outputs[2]).num_rows == sum(int(r["runs"]) for r in rows)
+    assert pq.read_table(outputs[2]).num_rows == sum(int(r["runs"]) for r in lines)
     # Again, from what was kept; an output is not replaced unless asked.
     assert run(data, tmp_path / "runs", *given).exit_code == 2
     kept = (tmp_path / "runs" / "own-data.jsonl").read_text()

@@ -183,7 +183,8 @@ def test_the_board_of_a_tiny_bench_is_printed_and_kept(folder, notes, few, tmp_p
     first = run(*given)
     assert first.exit_code == 0, first.output
     assert "all sets" in first.output
-    assert "mondegreen `sensitive`" in first.output
+    assert "mondegreen sensitive " in first.output  # no Markdown on a terminal
+    assert "Less is better: units left, reader, linkage." in first.output
     assert "left out: CluSanT" in first.stderr
     lines = (tmp_path / "runs" / "scoreboard.jsonl").read_text().splitlines()
     assert len(lines) == 3 * 2
@@ -248,6 +249,8 @@ def test_a_changed_file_is_measured_again(notes, few, tmp_path):
             ["scoreboard", "--set", "own=FILE", "--tool", "sensitive=cat"],
             "NAME=COMMAND",
         ),
+        (["scoreboard", "--set", "own=FILE", "--only", "presido"], "presido"),
+        (["scoreboard", "--set", "own=FILE", "-o", "table.tex"], "it holds Parquet"),
     ],
 )
 def test_what_cannot_be_read_is_refused(given, problem, notes, few):
@@ -259,6 +262,32 @@ def test_what_cannot_be_read_is_refused(given, problem, notes, few):
 def test_spans_that_cannot_be_read_are_refused(notes):
     with pytest.raises(SourceError, match="field 'label'"):
         measure(Bench(), at(notes, "nothing", spans="label"), 0)
+
+
+def test_a_field_of_spans_that_no_text_has_is_refused(notes):
+    with pytest.raises(SourceError, match="no text has the field 'spns' of --spans"):
+        measure(Bench(), at(notes, "nothing", spans="spns"), 0)
+
+
+def test_chosen_tools_run_and_no_others(notes, monkeypatch):
+    installed = []
+    monkeypatch.setattr(
+        board, "install_peers", lambda names, tell: installed.extend(names)
+    )
+    monkeypatch.setattr(board, "has_peer", lambda name: True)
+    asked = Asked(sets=[f"own={notes}"], only=["names", "presidio-small"])
+    told = []
+    made = build_recipe(asked, Bench(), "quick", told.append).points["quick"]
+    assert [each["tool"] for each in made] == ["names", "presidio-small"]
+    assert installed == ["presidio-small"]
+    assert not any("CluSanT" in line for line in told)
+
+
+def test_the_speed_of_the_policy_that_others_are_divided_by_is_never_best():
+    cells = {"sensitive": {"all sets": {"speed": 1.7}}}
+    cells |= {"names": {"all sets": {"speed": 1.2}}}
+    column = next(each for each in table.COLUMNS if each.title == "speed")
+    assert find_best(column, cells) == {"names"}
 
 
 def test_the_board_runs_by_its_name_alone():

@@ -19,6 +19,7 @@ from mondegreen_experiments.reasons import (
     smaller_than,
 )
 from mondegreen_experiments.recipe import (
+    ENDS,
     Published,
     Recipe,
     Setting,
@@ -161,7 +162,7 @@ def test_a_number_agrees_where_the_whole_interval_is_near(low, high, verdict):
     assert Compared.of(number, one, nothing).why == ONE_RUN
     for changed, why in (
         ({"untold": "other vectors"}, "other vectors"),
-        ({"apart": "a floor"}, "a floor"),
+        ({"apart": "arithmetic"}, "arithmetic"),
         ({"source": "recomputed by us"}, "recomputed by us"),
     ):
         found = Compared.of(replace(number, **changed), ours, nothing)
@@ -200,6 +201,21 @@ def test_ends_of_a_range_are_named():
     assert at_end(0.1, 0.1) == "a floor"
     assert at_end(99.2, 2.0, 100.0) == "a ceiling"
     assert at_end(0.02, 0.01) == at_end(50.0, 2.0, 100.0) == ""
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_difference_next_to_an_end_of_the_range_is_not_hidden(end):
+    def told(ours, **more):
+        number = Published("Table 4", {}, "recall", 0.14, 0.1, apart=end, **more)
+        return Compared.of(number, ours, Setting(Choices(), [], set()))
+
+    assert told(Mean(0.1, 0.05, 0.2, 3)).agrees == APART
+    assert told(Mean(0.9, 0.8, 1.0, 3)).agrees == FAILS
+    found = told(Mean(0.9, 0.8, 1.0, 3), untold="other texts")
+    assert (found.agrees, found.why) == (UNTOLD, "other texts")
+    other = Published("Table 4", {}, "recall", 0.14, 0.1, apart="arithmetic")
+    where = Setting(Choices(), [], set())
+    assert Compared.of(other, Mean(0.9, 0.8, 1.0, 3), where).agrees == APART
 
 
 def test_every_claim_of_a_paper_has_a_test_that_gives_a_number():

@@ -77,8 +77,9 @@ class Published:
     whole interval lies outside. Otherwise nothing can be told. ``tolerance`` is chosen
     before we measure. ``untold`` says why ours cannot be compared, whatever it is, as
     where our vectors are not the paper's. ``apart`` says why the number is shown and
-    not counted: a floor, a ceiling or arithmetic. A number that the paper does not
-    print is not counted either: ``source`` says where it comes from.
+    not counted: a floor or a ceiling that ours is near, too, or arithmetic. A number
+    that the paper does not print is not counted either: ``source`` says where it comes
+    from.
     """
 
     where: str  # such as "Table 6, IMDb"
@@ -102,9 +103,14 @@ def at_end(value: float, tolerance: float, most: float = 1.0) -> str:
     >>> at_end(0.5, 0.1)
     ''
     """
+    floor, ceiling = ENDS
     if value < 2 * tolerance:
-        return "a floor"
-    return "a ceiling" if most - value < 2 * tolerance else ""
+        return floor
+    return ceiling if most - value < 2 * tolerance else ""
+
+
+ENDS: Final = ("a floor", "a ceiling")
+"""Why a number near an end of its range is counted apart, if ours is near it too."""
 
 
 @final

@@ -14,6 +14,7 @@ import numpy as np
 from mondegreen_experiments.choices import Choices
 from mondegreen_experiments.kept import Run
 from mondegreen_experiments.recipe import (
+    ENDS,
     ROUNDING,
     Point,
     Published,
@@ -106,13 +107,15 @@ class Compared:
             apart = published.source
         if ours is None:
             return cls(published, None, None, apart)
-        if apart:
+        low, high = (published.value + side * published.tolerance for side in (-1, 1))
+        is_outside = ours.high < low or high < ours.low
+        # Next to an end agreement shows little, but a difference is one.
+        if apart and not (apart in ENDS and is_outside):
             return cls(published, ours, APART, apart)
         if untold := reason_at(published.untold, setting):
             return cls(published, ours, UNTOLD, untold)
         if ours.runs == 1:
             return cls(published, ours, UNTOLD, ONE_RUN)
-        low, high = (published.value + side * published.tolerance for side in (-1, 1))
         if low - ROUNDING <= ours.low and ours.high <= high + ROUNDING:
             return cls(published, ours, HOLDS, "")
         if ours.low <= high and low <= ours.high:

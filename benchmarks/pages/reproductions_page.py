@@ -82,9 +82,8 @@ TITLES: Final = {
 NOTES: Final = {
     "vickrey": "All rows measure [our form](proofs/vickrey.md), which may return the "
     "word itself. Algorithm 1 of the paper excludes the word, its theorem does not "
-    "([why that matters](proofs/vickrey_literal.md)). The figures that the paper "
-    "publishes fit our form: "
-    "[evidence](reproductions-experiments.md#vickrey-lexicon).",
+    "([why that matters](proofs/vickrey_literal.md)). [Its figures fit our "
+    "form](reproductions-experiments.md#vickrey-lexicon).",
 }
 """What a reader must know of all rows of a paper."""
 
@@ -112,7 +111,7 @@ def in_short() -> str:
         f"{told[HOLDS]} hold here{only if within else ''}, {_negated(told[FAILS])}, "
         f"and {told[UNTOLD]} cannot be told here.** Of these {told[UNTOLD]}, we set "
         f"{len(aside)} aside by [a rule](#how-to-read-this-page) that we made after "
-        "the first measurements, whichever way they point: our interval lies above "
+        "the first measurements: our interval lies above "
         f"0 in {above}, below 0 in {below}, and contains 0 in {around}."
     )
     second = (

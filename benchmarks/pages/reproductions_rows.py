@@ -177,6 +177,9 @@ def at(point: Row, points: Sequence[Row]) -> str:
         for name in dict.fromkeys([*names, *point])
         if name not in fixed
     }
+    if told.get("law") == NO_NOISE:  # an epsilon of 0 would be all noise
+        told = {**told, "law": "no noise"}
+        told.pop("epsilon", None)
     return point_key(told) or "–"
 
 

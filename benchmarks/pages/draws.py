@@ -14,7 +14,8 @@ from mondegreen.language.build import read_words
 
 DRAWS: Final = 101
 RULE: Final = (
-    f"A public language model ranked {DRAWS} results. We print the middle one."
+    f"Real output: the middle one of {DRAWS} results, ranked by a public language "
+    "model."
 )
 
 

@@ -53,7 +53,7 @@ def example() -> str:
     rows = [["before", EXAMPLE]]
     rows += [[name, draw_median(each, EXAMPLE)] for name, each in ways.items()]
     table = Table(["", "text"], rows, text_columns=(1,))
-    return f"{table}\nThis is real output. {RULE}\n"
+    return f"{table}\n{RULE}\n"
 
 
 def recovered() -> str:

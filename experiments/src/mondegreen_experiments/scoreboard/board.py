@@ -98,7 +98,7 @@ def _choose_tools(asked: Asked, tell: Callable[[str], object]) -> list[str]:
     chosen = [name for name in TOOLS if not asked.only or name in asked.only]
     peers = [name for name in chosen if TOOLS[name].kind == "peer"]
     runs_peers = asked.has_peers or bool(asked.only)
-    if runs_peers and asked.installs:
+    if peers and runs_peers and asked.installs:
         install_peers(peers, tell)
     absent = [name for name in peers if not (runs_peers and has_peer(name))]
     if absent:

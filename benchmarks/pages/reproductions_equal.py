@@ -80,8 +80,8 @@ def equal_sentence(rows: Sequence[Row]) -> str:
         f"recovers {_named([f'{each:.0%}' for each in levels])} of the words: by the "
         f"{y} of releases, as they are or read word by word, on "
         f"{_named(groups, 'and')}. In {len(close)} of these {len(best)} comparisons, "
-        f"{FEW} or more others cannot be told from the first mechanism. First in the "
-        f"rest: {'; '.join(said) or 'none'}."
+        f"{FEW} or more mechanisms cannot be told from the best one. Best in the "
+        f"others: {'; '.join(said) or 'none'}."
     )
 
 

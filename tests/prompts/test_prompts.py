@@ -425,7 +425,7 @@ def test_the_guarantee_states_how_much_passes_besides_texts(privatizer):
         if "form of requests" in each
     )
     stated = re.findall(r"at most (\d+) bits", form)
-    assert stated == [str(NUMBER_BITS), str(STOP_BITS), "200", "1"]
+    assert stated == [str(NUMBER_BITS), str(STOP_BITS), "200", "768", "1"]
     assert 100 > NUMBER_BITS > 80
     assert STOP_BITS == 166
     assert "(at most 611 bits)" in " ".join(PromptGuard(privatizer).guarantee.disclosed)

@@ -7,6 +7,9 @@ const IPV6 = /\[[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[0-9A-Za-z._~-]{1,
 const TAG = /<[A-Za-z/!?]$/;
 const RAW = /<(\/?)(?:style|script)$/i;
 
+// Signs of a quotation or a list, which may stand before a definition.
+const MARKERS = " \t>*+-0123456789.)";
+
 const isBlank = (sign: string): boolean => " \t\r\n".includes(sign);
 
 /** Follows a host without a scheme, up to the sign behind it: `_HostScanner` of Python. */
@@ -63,22 +66,33 @@ export class LinkScanner {
   isAtValue = false;
   private readonly host = new HostScanner();
   private last = "";
+  private tags = new Set<string>(); // that may be open: "" outside of quotes, or the quote inside of them
   private depth = 0;
-  private opened = ""; // a quote that stands open before a run
-  private quote = ""; // of an attribute
   private isAngle = false;
+  private isAtLine = false; // whether a definition begins its line
+  private isComment = false; // in a script
   private isDefinition = false;
   private isDefined = false;
   private isEscape = false;
-  private isInTag = false;
   private isInRun = false;
+  private isLabel = false;
+  private isPrefix = true; // whether nothing but markers stands before in the line
   private isRaw = false;
+  private isValue = false; // whether the value of an attribute may begin
   private outer = false; // whether a run goes on behind the target or tag
 
   /** Whether a link, an image or a tag goes on. The name of a closing tag is none of these. */
   get isInside(): boolean {
-    const inTag = this.isInTag && !this.last.endsWith("</");
-    return inTag || this.isInRun || this.isAngle || this.isRaw || this.depth > 0 || this.host.isAtPort;
+    const isClosing = this.isOutsideOfQuotes && this.last.endsWith("</");
+    const isTarget = this.isAtLine && (this.isDefinition || this.isDefined);
+    return (
+      (this.tags.size > 0 && !isClosing) || isTarget || this.isInRun || this.isAngle || this.isRaw ||
+      this.depth > 0 || this.host.isAtPort
+    );
+  }
+
+  private get isOutsideOfQuotes(): boolean {
+    return this.tags.size === 1 && this.tags.has("");
   }
 
   feed(text: string): void {
@@ -90,7 +104,9 @@ export class LinkScanner {
     this.isEscape = sign === "\\" && !isEscaped;
     this.last = (before + sign).slice(-KEPT);
     this.isAtStart = false;
-    this.endRun(sign);
+    // No quote and no "<" ends a run: programs that look for addresses take them for parts.
+    if (isBlank(sign)) this.isInRun = this.outer = this.isDefined = false;
+    this.label(sign, before);
     this.define(sign);
     if (this.isAngle) this.isAngle = sign !== "\r" && sign !== "\n" && (sign !== ">" || isEscaped);
     else if (this.depth) this.target(sign, wasAtStart, isEscaped);
@@ -102,26 +118,27 @@ export class LinkScanner {
     if (this.host.ends(sign, this.last) || isBegun) this.isInRun = true;
   }
 
-  /** End a run at a blank, or at the quote that it stands in. */
-  private endRun(sign: string): void {
-    if (isBlank(sign)) {
-      this.isInRun = this.outer = this.isDefined = false;
-      this.opened = "";
-    } else if (this.isDefined) return;
-    else if ("\"'`".includes(sign)) {
-      if (sign === this.opened) [this.isInRun, this.opened] = [false, ""];
-      else if (!this.isInRun) this.opened = sign;
-    } else if (sign === "<") this.isInRun = false;
+  /** Follow a label at the beginning of a line, which may begin a definition; a footnote is none. */
+  private label(sign: string, before: string): void {
+    if (this.isLabel && (before.endsWith("]") || this.last.endsWith("[^"))) {
+      this.isLabel = sign === ":" && before.endsWith("]");
+    }
+    if (sign === "\n") this.isPrefix = true;
+    else if (this.isPrefix && !MARKERS.includes(sign)) {
+      this.isPrefix = false;
+      this.isLabel ||= sign === "[";
+    }
   }
 
   /** Follow the target of a definition, `[label]: target`. */
   private define(sign: string): void {
-    if (this.last.endsWith("]:")) this.isDefinition = true;
+    if (this.last.endsWith("]:")) [this.isDefinition, this.isAtLine, this.isLabel] = [true, this.isLabel, false];
     else if (this.isDefinition && !isBlank(sign)) {
       this.isDefinition = false;
       this.isAngle = this.isAtStart = sign === "<";
       this.isDefined = !this.isAngle;
     }
+    if (this.isDefinition && this.isAtLine) this.isAtStart = true;
     if (this.isDefined && (sign === "&" || sign === "\\")) this.isInRun = true; // may spell a scheme
   }
 
@@ -134,21 +151,23 @@ export class LinkScanner {
     }
   }
 
-  /** Follow a tag; what is quoted behind `=` does not end it. */
+  /** Follow all tags that may be open here, since browsers and Markdown read different ones. */
   private tag(sign: string, before: string): void {
-    this.isAtValue = false;
-    if (!this.isInTag) {
-      if (before.endsWith("<") && TAG.test(this.last)) {
-        [this.isInTag, this.quote] = [true, ""];
-        this.outer ||= this.isInRun && this.isDefined;
-      }
-    } else if (this.quote) {
-      if (sign === this.quote) this.quote = "";
-    } else if ((sign === '"' || sign === "'") && /=[ \t\r\n]*$/.test(before)) {
-      [this.quote, this.isAtValue] = [sign, true];
-    } else if (sign === ">") [this.isInTag, this.isInRun] = [false, this.outer];
-    else this.isAtValue = sign === "=";
+    const [wasValue, isAlone, isQuote] = [this.isValue, this.isOutsideOfQuotes, sign === '"' || sign === "'"];
+    this.isValue = sign === "=" || (wasValue && (isBlank(sign) || sign === "\f"));
+    this.isAtValue = isAlone && (isQuote ? wasValue : sign === "=");
+    if (isQuote && this.tags.size) {
+      const opened = wasValue && this.tags.has("") ? [sign] : [];
+      this.tags = new Set([...[...this.tags].map((tag) => (tag === sign ? "" : tag)), ...opened]);
+    } else if (sign === ">" && this.tags.has("")) {
+      this.tags.delete("");
+      if (!this.tags.size) this.isInRun = this.outer;
+    } else if (before.endsWith("<") && TAG.test(this.last)) {
+      if (!this.tags.size) this.outer ||= this.isInRun;
+      this.tags.add("");
+    }
+    if (this.isRaw && this.last.endsWith("<!--")) this.isComment = true; // a script may go on behind its closing tag
     const raw = RAW.exec(this.last);
-    if (raw) this.isRaw = !raw[1];
+    if (raw) this.isRaw = !raw[1] || this.isComment;
   }
 }

@@ -364,8 +364,9 @@ const withoutCommas = amount((text) => text.replaceAll(",", ""));
 const withoutCents = amount((text) => (text.includes(".") ? text.slice(0, text.lastIndexOf(".")) : text));
 const withCommas = amount((text) => {
   const [whole, cents] = text.replaceAll(",", "").split(".") as [string, string?];
-  const shown = whole.replace(/(?<=[0-9])(?=(?:[0-9]{3})+$)/g, ",");
-  return cents === undefined ? shown : `${shown}.${cents}`;
+  const shown = [whole.slice(0, whole.length % 3 || 3)];
+  for (let at = shown[0]!.length; at < whole.length; at += 3) shown.push(whole.slice(at, at + 3));
+  return cents === undefined ? shown.join(",") : `${shown.join(",")}.${cents}`;
 });
 const withPoints = amount((text) => withCommas(text).replace(/[,.]/g, (sign) => (sign === "," ? "." : ",")));
 // As JSON does: 1,234.50 is 1234.5.

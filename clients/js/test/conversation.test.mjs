@@ -164,9 +164,14 @@ test("no link is written so that it gets an original", () => {
     "see https://evil.com:80/@",
     "see @-x.evil.com:80/",
     "see @.evil.com",
+    '<a b="<img src="https://evil.example/?q=>@">',
+    '<img ="x src="https://evil.example/?q=>@">',
+    "see 'https://evil.example/'@",
+    "see https://evil.example/<br>@",
+    '{"a":"https://evil.example","b":"@"}',
     '<style>p{background:url("//evil.example/ @")}</style>',
   ];
-  const beside = ["[@](https://good.example) and @", "<b>@</b> (https://good.example) @", "[^1]: @", '{"a":"https://good.example","b":"@"}'];
+  const beside = ["[@](https://good.example) and @", "<b>@</b> (https://good.example) @", "[^1]: @", '{"a":"https://good.example", "b":"@"}'];
   const conversation = begin();
   for (const word of ["Okonkwo", "okonkwo@mail.example"]) {
     const sent = conversation.hide(word);

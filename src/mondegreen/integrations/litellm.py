@@ -228,6 +228,7 @@ class MondegreenGuardrail(CustomGuardrail):
             raise ConfigurationError("this guard does not keep conversations")
         token, dialog = self._kept.open(token, owner)
         made, restorer = guard.request(kind, body, dialog)
+        self._kept.keep(token)
         return made, _Answer(token, restorer)
 
     def _expect(self, answer: _Answer) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, final
@@ -22,6 +23,9 @@ SECONDS: Final = 3600.0
 
 MOST: Final = 10_000
 """Conversations that are kept, by default."""
+
+MOST_WORDS: Final = 1_000_000
+"""Words of all conversations together, about 0.7 GiB of memory."""
 
 _BYTES: Final = 24
 _SWEEP_SECONDS: Final = 10.0
@@ -51,6 +55,8 @@ class _Kept:
     dialog: Dialog | None
     owner: str
     used: float
+    requests: int = 0  # that were accepted
+    words: int = 0
     writing: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -63,7 +69,9 @@ class Conversations:
     Where there are too many, the oldest of those that had one request alone goes, if
     they hold more than a quarter of the room; else the one that was used the longest
     ago. So clients that begin a conversation with each request push out no others, and
-    a new conversation lives until its second request.
+    a new conversation lives until its second request. Requests that were refused do not
+    count. A client that holds more than a quarter of the room loses its own. Where
+    there are too many words, the largest conversation goes.
 
     Every call forgets what has expired. Where no call may come, call :meth:`sweep`
     every ``period`` seconds.
@@ -76,6 +84,8 @@ class Conversations:
         Time after its last request that a conversation is kept.
     most : int
         Conversations that are kept.
+    most_words : int
+        Words of all of them.
     clock : callable, optional
         The time in seconds: of the machine with a file, else one that never goes back.
     advice : str
@@ -92,17 +102,20 @@ class Conversations:
         clock: Callable[[], float] | None = None,
         advice: str = _ADVICE,
         file: ConversationFile | None = None,
+        most_words: int = MOST_WORDS,
     ) -> None:
         if not seconds > 0:
             raise InvalidParameterError("conversation ttl", seconds, "above 0 seconds")
         if most < 1:
             raise InvalidParameterError("conversations", most, "at least 1")
         self._begin, self._seconds, self._most = begin, seconds, most
-        self._advice, self._file = advice, file
+        self._advice, self._file, self._most_words = advice, file, most_words
         self._clock = clock or (time.monotonic if file is None else time.time)
         self._once: OrderedDict[bytes, _Kept] = OrderedDict()
         self._again: OrderedDict[bytes, _Kept] = OrderedDict()
         self._lock = threading.Lock()
+        self._owners: Counter[str] = Counter()
+        self._words = 0
         self._leaving: set[bytes] = set()  # forgotten, and still in the file
         self._is_wiped = True
         self.period = min(seconds / 2, _SWEEP_SECONDS)
@@ -121,7 +134,8 @@ class Conversations:
             table = self._again if head.again else self._once
             # The clock may have been put back; nothing lives longer for that.
             used = min(head.used, self._clock())
-            table[name] = _Kept(None, head.owner, used)
+            table[name] = _Kept(None, head.owner, used, 1 + head.again)
+            self._owners[head.owner] += 1
         self._expire()
         self._make_room()
         self._remove()
@@ -143,35 +157,36 @@ class Conversations:
                 token, dialog = secrets.token_urlsafe(_BYTES), self._begin()
                 name = self._find_name(token)
                 self._once[name] = _Kept(dialog, owner, self._clock())
+                self._owners[owner] += 1
                 self.begun += 1
-                self._make_room()
+                self._make_room(name)
                 self._remove()
                 return token, dialog
             name = self._find_name(token)
             kept = self._find(name, owner)
             dialog = kept.dialog = kept.dialog or self._read(name)
             kept.used = self._clock()
-            self._once.pop(name, None)
-            self._again[name] = kept
-            self._again.move_to_end(name)
+            (self._again if name in self._again else self._once).move_to_end(name)
             return token, dialog
 
-    def keep(self, token: str) -> None:
-        """Write a conversation into the file, if there is one, as it is now.
+    def keep(self, token: str, *, is_answer: bool = False) -> None:
+        """Count a request that was accepted, and write its conversation as it is now.
 
-        One that was forgotten meanwhile is not written.
+        It is written where there is a file. One that was forgotten meanwhile is not.
+        An answer is written, and not counted.
 
         Raises
         ------
         ConfigurationError
             If the file cannot be written.
         """
-        if self._file is None:
-            return
         name = self._find_name(token)
         with self._lock:
             kept = self._again.get(name) or self._once.get(name)
-        if kept is None or kept.dialog is None:
+            if kept is None or kept.dialog is None:
+                return
+            self._count(name, kept, kept.dialog, requests=not is_answer)
+        if self._file is None:
             return
         # The lock of all is not held while words are written: others go on. This one
         # keeps an older state from being written over a newer one.
@@ -181,6 +196,19 @@ class Conversations:
                 again = self._again.get(name) is kept
                 if again or self._once.get(name) is kept:
                     self._file.put(name, Head(kept.owner, kept.used, again), body)
+
+    def _count(
+        self, name: bytes, kept: _Kept, dialog: Dialog, *, requests: int
+    ) -> None:
+        """Count requests and words; with its second request, a conversation stays."""
+        words = len(dialog.conversation)
+        self._words += words - kept.words
+        kept.words, kept.requests = words, kept.requests + requests
+        if kept.requests > 1:
+            self._once.pop(name, None)
+            self._again[name] = kept
+            self._again.move_to_end(name)
+        self._make_room(name)
 
     def delete(self, token: str, owner: str) -> None:
         """Forget a conversation now.
@@ -238,17 +266,34 @@ class Conversations:
                     break
                 self._forget(name)
 
-    def _make_room(self) -> None:
+    def _make_room(self, newest: bytes = b"") -> None:
         while len(self) > self._most:
-            # A new one is in the first table too, and stays.
-            has_enough = len(self._once) > max(1, self._most // 4)
-            table = self._once if has_enough or not self._again else self._again
-            self._forget(next(iter(table)))
+            self._forget(self._choose(newest))
+        while self._words > self._most_words:
+            every = {**self._once, **self._again}
+            self._forget(max(every, key=lambda name: every[name].words))
+
+    def _choose(self, newest: bytes) -> bytes:
+        """Choose what goes: of the client that holds too many, or of all."""
+        quarter = max(1, self._most // 4)
+        # A new one is in the first table too, and stays.
+        has_enough = len(self._once) > quarter
+        is_first = has_enough or not self._again
+        tables = [self._once, self._again] if is_first else [self._again, self._once]
+        owner, count = self._owners.most_common(1)[0]
+        if count > quarter:
+            for name, kept in itertools.chain.from_iterable(t.items() for t in tables):
+                if kept.owner == owner and name != newest:
+                    return name
+        return next(iter(tables[0]))
 
     def _forget(self, name: bytes) -> None:
         """Drop a conversation; an answer that is on its way is still restored."""
-        self._once.pop(name, None)
-        self._again.pop(name, None)
+        kept = self._once.pop(name, None) or self._again.pop(name)
+        self._owners[kept.owner] -= 1
+        if not self._owners[kept.owner]:
+            del self._owners[kept.owner]
+        self._words -= kept.words
         self.forgotten += 1
         if self._file is not None:
             self._leaving.add(name)

@@ -6,7 +6,11 @@ import re
 from typing import Final, final
 
 _BLANK: Final = frozenset(" \t\r\n")
-_QUOTES: Final = frozenset("\"'`")
+_SPACES: Final = frozenset(" \t\r\n\f")  # between the = and the value of an attribute
+_QUOTES: Final = frozenset("\"'")
+_MARKERS: Final = frozenset(" \t>*+-0123456789.)")
+"""Signs of a quotation or a list, which may stand before a definition."""
+
 _KEPT: Final = 80
 _BEGINS: Final = frozenset("/\\:.;")  # the last signs of these two
 _SCHEME: Final = re.compile(r"(?i)(?:[/\\]{2}|https?:|www\.)\Z")
@@ -24,7 +28,6 @@ _IPV6: Final = re.compile(
 )
 _TAG: Final = re.compile(r"<[A-Za-z/!?]\Z")
 _RAW: Final = re.compile(r"(?i)<(/?)(?:style|script)\Z")
-_VALUE: Final = re.compile(r"=[ \t\r\n]*\Z")
 
 
 @final
@@ -94,13 +97,19 @@ class _HostScanner:
 class LinkScanner:
     """Reads an answer and tells whether its end is inside a link, image or tag.
 
-    Inside are: the target of a Markdown link or image, also where it stands in angle
-    brackets or in a definition; an HTML tag with all its attributes, quoted ``>``
-    included; style sheets and scripts; and the rest of a run without blanks behind
+    Who shows an answer may read it by other rules than we do. So what any of the usual
+    ones takes for a link is inside: the target of a Markdown link, image or definition,
+    also where it stands in angle brackets; an HTML tag with all its attributes, quoted
+    ``>`` included; style sheets and scripts; the rest of a run without blanks behind
     ``//``, ``http:``, ``www.`` or a host without a scheme, such as ``example.com:80/``
-    (see :class:`_HostScanner`). A quote or backtick ends a run that it opened, other
-    signs do not: they may stand in a target. Browsers read a backslash as a slash, so
-    it counts as one.
+    (see :class:`_HostScanner`). No quote and no ``<`` ends a run, since programs that
+    look for addresses take them for parts. Browsers read a backslash as a slash, so it
+    counts as one.
+
+    Whether ``<`` begins a tag depends on what is read as one before it: in
+    ``<a b="<img src="...">`` browsers see one tag, and Markdown another one. So every
+    ``<`` with a letter begins one, and all that may be open are followed: ``""`` stands
+    for a tag outside of quotes, a quote for one inside of them.
 
     >>> links = LinkScanner()
     >>> links.feed("See [this](https://example.com/a")
@@ -112,16 +121,19 @@ class LinkScanner:
     """
 
     __slots__ = (
-        "_depth", "_host", "_is_angle", "_is_defined", "_is_definition", "_is_escape",
-        "_is_in_run", "_is_in_tag", "_is_raw", "_last", "_opened", "_outer", "_quote",
-        "is_at_start", "is_at_value",
+        "_depth", "_host", "_is_angle", "_is_at_line", "_is_comment", "_is_defined",
+        "_is_definition", "_is_escape", "_is_in_run", "_is_label", "_is_prefix",
+        "_is_raw", "_is_value", "_last", "_outer", "_tags", "is_at_start",
+        "is_at_value",
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self._last = self._opened = self._quote = ""
+        self._last, self._tags = "", set[str]()
         self._depth, self._host = 0, _HostScanner()
         self._is_angle = self._is_defined = self._is_definition = False
-        self._is_escape = self._is_in_run = self._is_in_tag = self._is_raw = False
+        self._is_escape = self._is_in_run = self._is_raw = self._is_comment = False
+        self._is_at_line = self._is_label = self._is_value = False
+        self._is_prefix = True  # whether nothing but markers stands before in the line
         self._outer = False  # whether a run goes on behind the target or tag
         self.is_at_start = False
         """Whether a target in Markdown begins here."""
@@ -135,8 +147,11 @@ class LinkScanner:
         The name of a closing tag does not: it is restored as that of the opening one,
         and nothing can be fetched by it.
         """
+        is_closing = self._tags == {""} and self._last.endswith("</")
+        is_target = self._is_at_line and (self._is_definition or self._is_defined)
         return (
-            (self._is_in_tag and not self._last.endswith("</"))
+            (bool(self._tags) and not is_closing)
+            or is_target
             or self._is_in_run
             or self._is_angle
             or self._is_raw
@@ -154,7 +169,9 @@ class LinkScanner:
         self._is_escape = sign == "\\" and not is_escaped
         self._last = (before + sign)[-_KEPT:]
         was_at_start, self.is_at_start = self.is_at_start, False
-        self._end_run(sign)
+        if sign in _BLANK:
+            self._is_in_run = self._outer = self._is_defined = False
+        self._label(sign, before)
         self._define(sign)
         if self._is_angle:
             self._is_angle = sign not in "\r\n" and (sign != ">" or is_escaped)
@@ -169,27 +186,30 @@ class LinkScanner:
         if self._host.ends(sign, self._last) or is_begun:
             self._is_in_run = True
 
-    def _end_run(self, sign: str) -> None:
-        """End a run at a blank, or at the quote that it stands in."""
-        if sign in _BLANK:
-            self._is_in_run = self._outer = self._is_defined = False
-            self._opened = ""
-        elif sign in _QUOTES and not self._is_defined:
-            if sign == self._opened:
-                self._is_in_run, self._opened = False, ""
-            elif not self._is_in_run:
-                self._opened = sign
-        elif sign == "<" and not self._is_defined:
-            self._is_in_run = False
+    def _label(self, sign: str, before: str) -> None:
+        """Follow a label at the beginning of a line, which may begin a definition.
+
+        A footnote, ``[^1]: text``, is none.
+        """
+        if self._is_label and (before[-1:] == "]" or self._last.endswith("[^")):
+            self._is_label = sign == ":" and before[-1:] == "]"
+        if sign == "\n":
+            self._is_prefix = True
+        elif self._is_prefix and sign not in _MARKERS:
+            self._is_prefix = False
+            self._is_label = self._is_label or sign == "["
 
     def _define(self, sign: str) -> None:
         """Follow the target of a definition, ``[label]: target``."""
         if self._last.endswith("]:"):
             self._is_definition = True
+            self._is_at_line, self._is_label = self._is_label, False
         elif self._is_definition and sign not in _BLANK:
             self._is_definition = False
             self._is_angle = self.is_at_start = sign == "<"
             self._is_defined = not self._is_angle
+        if self._is_definition and self._is_at_line:
+            self.is_at_start = True
         if self._is_defined and sign in "&\\":  # a scheme may be spelled by these
             self._is_in_run = True
 
@@ -203,20 +223,27 @@ class LinkScanner:
                 self._is_in_run = self._outer
 
     def _tag(self, sign: str, before: str) -> None:
-        """Follow a tag; what is quoted behind ``=`` does not end it."""
-        self.is_at_value = False
-        if not self._is_in_tag:
-            if before[-1:] == "<" and _TAG.search(self._last):
-                self._is_in_tag, self._quote = True, ""
-                self._outer = self._outer or (self._is_in_run and self._is_defined)
-        elif self._quote:
-            if sign == self._quote:
-                self._quote = ""
-        elif sign in "\"'" and _VALUE.search(before):
-            self._quote, self.is_at_value = sign, True
-        elif sign == ">":
-            self._is_in_tag, self._is_in_run = False, self._outer
-        else:
-            self.is_at_value = sign == "="
+        """Follow all tags that may be open here.
+
+        A quote behind ``=`` opens a value, unless it is part of a name or of a value
+        without quotes, as in ``<img ="x src="...">``: then it opens none.
+        """
+        was_value, is_alone = self._is_value, self._tags == {""}
+        self._is_value = sign == "=" or (was_value and sign in _SPACES)
+        is_quote = sign in _QUOTES
+        self.is_at_value = is_alone and (was_value if is_quote else sign == "=")
+        if is_quote and self._tags:
+            opened = {sign} if was_value and "" in self._tags else set()
+            self._tags = {"" if tag == sign else tag for tag in self._tags} | opened
+        elif sign == ">" and "" in self._tags:
+            self._tags.remove("")
+            if not self._tags:
+                self._is_in_run = self._outer
+        elif before[-1:] == "<" and _TAG.search(self._last):
+            if not self._tags:
+                self._outer = self._outer or self._is_in_run
+            self._tags.add("")
+        if self._is_raw and self._last.endswith("<!--"):
+            self._is_comment = True  # a script may go on behind its closing tag then
         if sign in "etET" and (found := _RAW.search(self._last)):
-            self._is_raw = not found[1]
+            self._is_raw = not found[1] or self._is_comment

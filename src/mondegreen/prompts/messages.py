@@ -330,12 +330,16 @@ NUMBER_BITS: Final = math.ceil(
         for fields in (_CHAT, _COMPLETION, _EMBEDDING, _RESPONSE)
     )
 )
+ACCOUNT_BITS: Final = 2 * 64 * 6
+"""Of ``openai-organization`` and ``openai-project``: 64 of 64 signs each."""
+
 DISCLOSED: Final = (
     "form of requests: roles, number and order of messages, switches, which tools are "
     "offered and called, the names and number of their arguments; what a client can "
     f"choose besides: numbers (at most {NUMBER_BITS} bits a request), stop texts "
     f"without letters (at most {STOP_BITS} bits), the id of an earlier response (at "
-    f"most {4 * _RESPONSE_DIGITS} bits), and the model"
+    f"most {4 * _RESPONSE_DIGITS} bits), in headers of a proxy the API key and two ids "
+    f"of an account (at most {ACCOUNT_BITS} bits), and the model"
 )
 """What of a request passes as it is, for the guarantee."""
 

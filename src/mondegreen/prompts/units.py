@@ -44,7 +44,6 @@ _AMOUNT: Final = re.compile(
     r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?"
 )
 _CENTS: Final = re.compile(r"[0-9][0-9,]*\.[0-9]{2}")
-_THOUSANDS: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+\Z)")
 _GROUP: Final = re.compile("[0-9]+")
 _DOTTED: Final = re.compile(r"[0-9]{3}\.[0-9]{3}\.[0-9]{4}")
 _SPLIT: Final = {10: (3, 3, 4), 15: (4, 6, 5), 16: (4, 4, 4, 4)}
@@ -502,7 +501,9 @@ def _with_commas(text: str) -> str:
     if not _is_amount(text):
         return text
     whole, dot, cents = text.replace(",", "").partition(".")
-    return f"{_THOUSANDS.sub(',', whole)}{dot}{cents}"
+    first = len(whole) % 3 or 3
+    rest = (whole[at : at + 3] for at in range(first, len(whole), 3))
+    return f"{','.join([whole[:first], *rest])}{dot}{cents}"
 
 
 def _with_points(text: str) -> str:

@@ -133,7 +133,7 @@ def _describe_kept(
     restores: bool, minutes: float, conversation_file: str | None
 ) -> str:
     if not restores:
-        return "no words of yours."
+        return "no conversation. Single words stay in a cache until the process ends."
     where = "in the memory of this process"
     if conversation_file:
         where += f" and, encrypted, in {conversation_file}"

@@ -117,7 +117,7 @@ class Talks:
     def _keep_answer(self, token: str) -> None:
         """Keep what the model said; without it, the answer is still right to show."""
         try:
-            self.conversations.keep(token)
+            self.conversations.keep(token, is_answer=True)
         except ConversationFileError as error:
             LOG.error("%s", error)
 

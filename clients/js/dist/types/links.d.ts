@@ -6,27 +6,31 @@ export declare class LinkScanner {
     isAtValue: boolean;
     private readonly host;
     private last;
+    private tags;
     private depth;
-    private opened;
-    private quote;
     private isAngle;
+    private isAtLine;
+    private isComment;
     private isDefinition;
     private isDefined;
     private isEscape;
-    private isInTag;
     private isInRun;
+    private isLabel;
+    private isPrefix;
     private isRaw;
+    private isValue;
     private outer;
     /** Whether a link, an image or a tag goes on. The name of a closing tag is none of these. */
     get isInside(): boolean;
+    private get isOutsideOfQuotes();
     feed(text: string): void;
     private step;
-    /** End a run at a blank, or at the quote that it stands in. */
-    private endRun;
+    /** Follow a label at the beginning of a line, which may begin a definition; a footnote is none. */
+    private label;
     /** Follow the target of a definition, `[label]: target`. */
     private define;
     /** Follow the target of a link or an image, `](target)`. */
     private target;
-    /** Follow a tag; what is quoted behind `=` does not end it. */
+    /** Follow all tags that may be open here, since browsers and Markdown read different ones. */
     private tag;
 }

@@ -92,15 +92,17 @@ def test_a_class_of_the_folder_is_found_and_a_missing_one_is_named(
 def test_a_table_says_who_proves_a_mechanism(tmp_path, monkeypatch):
     (tmp_path / "coined.py").write_text(
         "from mondegreen.mechanisms.symbols.krr import Krr as KRR\n"
-        "class Claimed(KRR):\n"
+        "class ClaimedHere(KRR):\n"
         "    name = 'claimed_here'\n"
         "    is_private = True\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    registry = __import__("sys").modules["mondegreen.mechanisms"]._PLUGINS
+    monkeypatch.setattr(registry, "_registered", {})
     assert read_contender("tem").proof == "ours"
     assert read_contender("vickrey_literal").proof == "none"
-    assert read_contender("coined:Claimed").proof == "its author's"
+    assert read_contender("coined:ClaimedHere").proof == "its author's"
     means = {"accuracy tf-idf": Mean(0.5, 0.4, 0.6, 5)}
     points = [
         ({"contender": name, "mechanism": name, "epsilon": 5.0}, means)

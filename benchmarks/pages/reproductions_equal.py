@@ -76,8 +76,8 @@ def equal_sentence(rows: Sequence[Row]) -> str:
     groups = [group or "the texts" for group in _groups(row)]
     levels = sorted({level for _, _, level, _ in best})
     return (
-        "We also compared mechanisms where an attacker who reads whole texts "
-        f"recovers {_named([f'{each:.0%}' for each in levels])} of the words: by the "
+        "We also compared mechanisms at equal success of a reader "
+        f"({_named([f'{each:.0%}' for each in levels])} of the words): by the "
         f"{y} of releases, as they are or read word by word, on "
         f"{_named(groups, 'and')}. In {len(close)} of these {len(best)} comparisons, "
         f"{FEW} or more mechanisms cannot be told from the best one. Best in the "

@@ -25,7 +25,7 @@ LEVELS = {
     ("cmp-words", "more than a hundred words are less than twice as far"): (
         *("within_twice", 100, 101),
     ),
-    ("tem-cost", "noise follows the density"): (*("density", -0.01, 0.01),),
+    ("tem-cost", "noise is calibrated to the density"): (*("density", -0.01, 0.01),),
     ("tem-threshold", "a word from beyond the threshold"): (
         *("excess", 0.0011, 0.0009),
     ),

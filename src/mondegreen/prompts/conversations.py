@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import secrets
 import threading
 import time
@@ -70,8 +69,8 @@ class Conversations:
     they hold more than a quarter of the room; else the one that was used the longest
     ago. So clients that begin a conversation with each request push out no others, and
     a new conversation lives until its second request. Requests that were refused do not
-    count. A client that holds more than a quarter of the room loses its own. Where
-    there are too many words, the largest conversation goes.
+    count. A client that holds over a quarter of those that may go loses its own.
+    Where there are too many words, the largest conversation goes.
 
     Every call forgets what has expired. Where no call may come, call :meth:`sweep`
     every ``period`` seconds.
@@ -114,7 +113,6 @@ class Conversations:
         self._once: OrderedDict[bytes, _Kept] = OrderedDict()
         self._again: OrderedDict[bytes, _Kept] = OrderedDict()
         self._lock = threading.Lock()
-        self._owners: Counter[str] = Counter()
         self._words = 0
         self._leaving: set[bytes] = set()  # forgotten, and still in the file
         self._is_wiped = True
@@ -135,7 +133,6 @@ class Conversations:
             # The clock may have been put back; nothing lives longer for that.
             used = min(head.used, self._clock())
             table[name] = _Kept(None, head.owner, used, 1 + head.again)
-            self._owners[head.owner] += 1
         self._expire()
         self._make_room()
         self._remove()
@@ -157,7 +154,6 @@ class Conversations:
                 token, dialog = secrets.token_urlsafe(_BYTES), self._begin()
                 name = self._find_name(token)
                 self._once[name] = _Kept(dialog, owner, self._clock())
-                self._owners[owner] += 1
                 self.begun += 1
                 self._make_room(name)
                 self._remove()
@@ -274,25 +270,21 @@ class Conversations:
             self._forget(max(every, key=lambda name: every[name].words))
 
     def _choose(self, newest: bytes) -> bytes:
-        """Choose what goes: of the client that holds too many, or of all."""
-        quarter = max(1, self._most // 4)
+        """Choose what goes: the oldest, of the client with most if it has too many."""
         # A new one is in the first table too, and stays.
-        has_enough = len(self._once) > quarter
-        is_first = has_enough or not self._again
-        tables = [self._once, self._again] if is_first else [self._again, self._once]
-        owner, count = self._owners.most_common(1)[0]
-        if count > quarter:
-            for name, kept in itertools.chain.from_iterable(t.items() for t in tables):
+        has_enough = len(self._once) > max(1, self._most // 4)
+        table = self._once if has_enough or not self._again else self._again
+        owners = Counter(kept.owner for kept in table.values())
+        owner, count = owners.most_common(1)[0]
+        if 4 * count > len(table):
+            for name, kept in table.items():
                 if kept.owner == owner and name != newest:
                     return name
-        return next(iter(tables[0]))
+        return next(iter(table))
 
     def _forget(self, name: bytes) -> None:
         """Drop a conversation; an answer that is on its way is still restored."""
         kept = self._once.pop(name, None) or self._again.pop(name)
-        self._owners[kept.owner] -= 1
-        if not self._owners[kept.owner]:
-            del self._owners[kept.owner]
         self._words -= kept.words
         self.forgotten += 1
         if self._file is not None:

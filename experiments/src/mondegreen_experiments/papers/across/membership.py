@@ -150,7 +150,10 @@ def _adapting_pays(table: Table) -> float:
     )
 
 
-_FEW: Final = "our target learned a few reviews by heart, the papers' had 25,000"
+_FEW: Final = (
+    "our target learned its few reviews by heart; BRR's learned from far more, and we "
+    "do not know how many TEM's had"
+)
 _BY_HEART: Final = either(other_vectors, smaller_than(_LEARNED_FROM, "texts", _FEW))
 _LATE: Final = 12
 _FIGURE: Final = "BRR, figures on membership"
@@ -161,8 +164,9 @@ RECIPE: Final = Recipe(
     paper="Silva Carvalho et al. 2021 and 2023",
     title="Membership inference against a classifier that learned from releases",
     differs=(
-        "The papers have one shadow model, 25,000 reviews and fastText; here two or "
-        "more for the network of two layers of 64, more for the likelihood ratio, and "
+        "BRR has one shadow model and fastText, by our notes. We do not know TEM's "
+        "models and sizes. Here are two or more shadow models for the network of two "
+        "layers of 64, more for the likelihood ratio, and "
         "a bag of words and pairs of words that is trained for 20 epochs. The areas of "
         "the BRR paper are read off a figure: 0.5 +- 0.05. TEM's poster shows a curve "
         "and prints no area. BRR has the "

@@ -124,7 +124,7 @@ RECIPE: Final = Recipe(
     paper="Meisenbacher et al. 2024",
     title="Time and memory of the benchmark's seven mechanisms",
     differs=(
-        "The paper is about other things than time and memory. Seconds are those of "
+        "We have no times of the paper. Seconds are those of "
         "the processor, one thread. Between machines, compare the ratios to CMP in the "
         "same run. GloVe 840B by PCA, 33,860 words. Quick: 50 and 300 dimensions."
     ),

@@ -202,8 +202,8 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Ours, after looking",
-            "TEM leaves more accuracy than CMP, also at equal success of a reader "
-            "(by 0.04)",
+            "TEM is ahead of CMP in accuracy by 0.04 or more, also at equal success of "
+            "a reader",
             _lead_is_left,
         ),
         Shape(

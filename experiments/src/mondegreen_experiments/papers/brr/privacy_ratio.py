@@ -17,7 +17,7 @@ _WORDS, _RUNS = 100, 50
 def measure(bench: Bench, point: Point, seed: int) -> Measured:
     """The epsilon of BRR that equals one of CMP by the ratio, and the words that stay.
 
-    The paper sets the largest loss of both equal, or the mean: epsilon times the
+    The paper sets equal the largest bound of both, or the mean: epsilon times the
     distance, over all pairs of words, the pairs of a word with itself included.
     """
     space, rng = bench.space("glove-300"), np.random.default_rng(seed)

@@ -32,9 +32,9 @@ _FLAT: Final = 0.5
 def measure(bench: Bench, point: Point, seed: int) -> Measured:
     """Microseconds of processor per word: of 500 words, at first and once more.
 
-    The first time TEM computes the law of each word, which the paper does beforehand
-    for all words (``all_words_seconds``); the second time it draws. ``neighbours`` are
-    the mean number of words within the threshold: what the paper stores for each word.
+    The first time, our code computes the law of each word (``all_words_seconds``: of
+    all words); the second time it draws. ``neighbours`` are the mean number of words
+    within the threshold, which the paper stores for each word, as we remember it.
     ``density`` is the rank correlation, over 50 words, of that number and the chance
     that the word leaves; left out where one of them is the same for all.
     """
@@ -110,7 +110,7 @@ RECIPE: Final = Recipe(
     paper="Silva Carvalho et al. 2023",
     title="What preparing and sampling cost, beside CMP",
     differs=(
-        "The paper prints a bound and no times. The embedded GloVe 840B; laws are "
+        "We have a bound of the paper, and no times. The embedded GloVe 840B; laws are "
         "computed for the words that appear, not for all beforehand, over all words "
         "and not only those within the threshold, and kept while there is room."
     ),
@@ -128,8 +128,8 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Abstract",
-            "noise follows the density: words with more neighbors within the "
-            "threshold are replaced more often",
+            "noise is calibrated to the density around a word. Our reading: words with "
+            "more neighbors within the threshold are replaced more often",
             _denser,
             how="the rank correlation over 50 words, the least of all epsilons",
             name="follows-density",

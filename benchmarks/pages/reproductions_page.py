@@ -22,6 +22,7 @@ from benchmarks.pages.reproductions_rows import (
 )
 from mondegreen.report.charts import picture
 from mondegreen.wording import amount, figure
+from mondegreen_experiments.measures.as_run import GUMBEL as GUMBEL_AS_RUN
 from mondegreen_experiments.result import APART, FAILS, HOLDS, UNTOLD
 
 PAGE: Final = "reproductions.md"
@@ -56,7 +57,6 @@ ABOVE_ALL: Final = "one of the two is above all of the levels at every epsilon"
 
 EQUAL: Final = "benchmark-equal"
 GUMBEL: Final = "truncated Gumbel"
-GUMBEL_AS_RUN: Final = "Gumbel as run"
 """The experiment on equal privacy, and its mechanism that never protects as much."""
 
 FEW_SEEDS: Final = 3

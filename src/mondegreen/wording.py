@@ -36,6 +36,16 @@ def describe_repeated_ids(column: object, distinct: int, rows: str) -> str:
     )
 
 
+def round_up(nats: float, digits: int) -> float:
+    """Round a loss, never down: a certified loss is a hair below epsilon.
+
+    >>> round_up(11.999999999998993, 6), round_up(59.9999, 2), round_up(math.inf, 6)
+    (12.0, 60.0, inf)
+    """
+    unit = 10**digits
+    return math.ceil(nats * unit) / unit if math.isfinite(nats) else nats
+
+
 def figure(value: float, kind: Kind = "number", digits: int = 3) -> str:
     """Write a number with so many digits; a percentage without its sign.
 

@@ -36,6 +36,13 @@ def ask(kept, token=None, owner="me"):
     return token, dialog
 
 
+def come_back(kept, owner="me"):
+    """Begin a conversation, and send a second request."""
+    token, _ = ask(kept, owner=owner)
+    ask(kept, token, owner)
+    return token
+
+
 def is_open(kept, token, owner="me"):
     try:
         kept.open(token, owner)
@@ -78,8 +85,7 @@ def test_nobody_else_opens_or_deletes_it(kept):
 
 
 def test_conversations_of_one_request_go_first(kept):
-    token, _ = ask(kept)
-    ask(kept, token)
+    token = come_back(kept)
     for _ in range(20):
         last, _ = ask(kept, owner="you")
     assert len(kept) == 3
@@ -90,15 +96,12 @@ def test_conversations_of_one_request_go_first(kept):
 def test_a_new_conversation_lives_until_its_second_request_in_full_rooms(clock):
     """However many old ones wait for their time to end, and others begin."""
     kept = Conversations(ConversationGuard().begin, 10.0, 16, clock)
-    old = [ask(kept)[0] for _ in range(4)]
-    for token in old:
-        ask(kept, token)
+    old = [come_back(kept) for _ in range(4)]
     for _ in range(20):
         ask(kept, owner="a client that never comes back")
     assert all(is_open(kept, token) for token in old)
     for _ in range(20):
-        token, _ = ask(kept)
-        ask(kept, token)
+        come_back(kept)
     assert len(kept) == 16
     first, second = (ask(kept)[0] for _ in range(2))
     assert is_open(kept, first)
@@ -106,18 +109,14 @@ def test_a_new_conversation_lives_until_its_second_request_in_full_rooms(clock):
 
 
 def test_room_is_bounded_when_all_come_back(kept):
-    tokens = []
-    for _ in range(5):
-        tokens.append(ask(kept)[0])
-        ask(kept, tokens[-1])
+    tokens = [come_back(kept) for _ in range(5)]
     assert len(kept) == 3
     assert [is_open(kept, each) for each in tokens] == [False] * 2 + [True] * 3
 
 
 def test_refused_requests_push_out_no_conversation(clock):
     kept = Conversations(ConversationGuard().begin, 10.0, 16, clock)
-    token, _ = ask(kept)
-    ask(kept, token)
+    token = come_back(kept)
     for _ in range(100):  # each is sent again with its token, and refused again
         other, _ = kept.open(None, "you")
         kept.open(other, "you")
@@ -126,12 +125,9 @@ def test_refused_requests_push_out_no_conversation(clock):
 
 def test_a_client_with_many_conversations_pushes_out_its_own(clock):
     kept = Conversations(ConversationGuard().begin, 10.0, 16, clock)
-    mine = [ask(kept)[0] for _ in range(4)]
-    for token in mine:
-        ask(kept, token)
+    mine = [come_back(kept) for _ in range(4)]
     for _ in range(100):
-        token, _ = ask(kept, owner="you")
-        ask(kept, token, "you")
+        token = come_back(kept, "you")
     assert all(is_open(kept, each) for each in mine)
     assert is_open(kept, token, "you")
     assert len(kept) == 16

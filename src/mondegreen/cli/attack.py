@@ -202,13 +202,13 @@ def attack(
     if settings.epsilon is None:
         check_any_tool(settings, release, more, has_places=places)
         asked = Asked(
-            spans,
-            label,
-            time,
-            texts,
-            seed,
-            language,
-            corpus,
+            texts=texts,
+            seed=seed,
+            corpus=corpus,
+            spans=spans,
+            label=label,
+            time=time,
+            language=language,
             shows_text=show,
             lists_left=sarif is not None,
         )

@@ -41,15 +41,15 @@ _HINT: Final = (
 class Asked:
     """What was asked for besides the files."""
 
-    spans: str | None
-    label: str | None
-    time: str | None
     texts: int
     seed: int
-    language: str | None
     corpus: tuple[str, ...]
-    shows_text: bool
-    lists_left: bool
+    spans: str | None = None
+    label: str | None = None
+    time: str | None = None
+    language: str | None = None
+    shows_text: bool = False
+    lists_left: bool = False
 
 
 def check_any_tool(
@@ -117,17 +117,7 @@ def read_at_face_value(
     from mondegreen.attacks.any_tool.run import read_release
     from mondegreen.space.store import load_space
 
-    asked = Asked(
-        None,
-        None,
-        None,
-        texts,
-        seed,
-        None,
-        corpus,
-        shows_text=False,
-        lists_left=False,
-    )
+    asked = Asked(texts=texts, seed=seed, corpus=corpus)
     space = load_space(DEFAULT_SPACE)
     language, _ = _language(files, asked, space)
     rows = _iterate_given(files, asked)

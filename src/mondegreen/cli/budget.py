@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import click
 
 from mondegreen.cli import options
@@ -33,7 +31,7 @@ def budget(
     """  # noqa: D301
     from mondegreen.errors import BudgetExceededError
     from mondegreen.privatizer.ledger import read_budget
-    from mondegreen.wording import amount
+    from mondegreen.wording import amount, round_up
 
     found = read_budget(ledger, limit)
     facts: dict[str, object] = {
@@ -42,8 +40,8 @@ def budget(
         "releases": found.releases,
         "draws_median": found.draws["median"],
         "draws_most": found.draws["most"],
-        "nats_median": _round_up(found.nats["median"]),
-        "nats_largest": _round_up(found.nats["largest"]),
+        "nats_median": round_up(found.nats["median"], 2),
+        "nats_largest": round_up(found.nats["largest"], 2),
     }
     if found.above is not None:
         facts |= {"limit": limit, "records_above_limit": found.above}
@@ -55,12 +53,3 @@ def budget(
             f"{found.worst:,}, if ids are counted in the order of their first release. "
             "The ledger holds no ids"
         )
-
-
-def _round_up(nats: float) -> float:
-    """Round to two digits, never down.
-
-    >>> _round_up(59.9999), _round_up(0.0)
-    (60.0, 0.0)
-    """
-    return math.ceil(100 * nats) / 100

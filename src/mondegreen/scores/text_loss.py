@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, final
@@ -11,8 +10,11 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.wording import round_up
+
 _PENDING: Final = 1 << 20
 _ID_BYTES: Final = 8
+_DIGITS: Final = 6
 
 
 @final
@@ -51,7 +53,7 @@ class TextLosses:
         shares = np.array(list(self._rows.values()), dtype=np.int64)
         records = self._records.values()
         return {
-            "per_word": _round_up(word_loss),
+            "per_word": round_up(word_loss, _DIGITS),
             "per_row": _largest_and_median(lengths, shares, word_loss),
             "per_id": None
             if records is None
@@ -106,15 +108,6 @@ def _largest_and_median(
     middle = np.searchsorted(ends, [(count - 1) // 2, count // 2], side="right")
     median = float(np.mean(words[order][middle]))
     return {
-        "largest": _round_up(int(words.max()) * word_loss),
-        "median": _round_up(median * word_loss),
+        "largest": round_up(int(words.max()) * word_loss, _DIGITS),
+        "median": round_up(median * word_loss, _DIGITS),
     }
-
-
-def _round_up(nats: float) -> float:
-    """Round to a millionth, never down: a certified loss is a hair below epsilon.
-
-    >>> _round_up(11.999999999998993), _round_up(math.inf)
-    (12.0, inf)
-    """
-    return math.ceil(nats * 1e6) / 1e6 if math.isfinite(nats) else nats

@@ -56,11 +56,10 @@ COLUMNS: Final = (
 def choose_columns(name: str) -> list[Column]:
     """Give the columns of one set."""
     found = {each.measure: each for each in COLUMNS if each.measure != "speed"}
-    titles = {"accuracy": "accuracy"}  # of classes or of intents, as the set has them
-    return [
-        dataclasses.replace(each, sets=[name], title=titles.get(measure, each.title))
-        for measure, each in found.items()
-    ]
+    found["accuracy"] = dataclasses.replace(  # of classes or of intents
+        found["accuracy"], title="accuracy"
+    )
+    return [dataclasses.replace(each, sets=[name]) for each in found.values()]
 
 
 @final

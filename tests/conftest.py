@@ -172,16 +172,35 @@ def space_file(tmp_path_factory):
     return str(path)
 
 
+_SIGNALS = [
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
+    if hasattr(signal, name)
+]
+
+
 @pytest.fixture
 def signals_of_pytest():
     """Put back what ``main()``, called in this process, changes for the whole of it."""
-    names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    handlers, hook = {n: signal.getsignal(n) for n in numbers}, sys.unraisablehook
+    handlers, hook = {n: signal.getsignal(n) for n in _SIGNALS}, sys.unraisablehook
     yield
     sys.unraisablehook = hook
     for number, handler in handlers.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def no_signal_is_left_to_another():
+    """Fail a test that leaves a handler: processes forked later would not end by it.
+
+    That of Ctrl-C may change: a session of Spark has its own.
+    """
+    before = {n: signal.getsignal(n) for n in _SIGNALS if n != signal.SIGINT}
+    yield
+    left = [n for n in before if signal.getsignal(n) not in (before[n], None)]
+    for number in left:
+        signal.signal(number, before[number])
+    assert not left, [number.name for number in left]
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ def conversations() -> Table:
         "guard",
         "conversations",
         "requests",
-        "units that leave (95 %)",
+        "units left (95 %)",
         "facts right",
         "answer right",
         "asks the same",
@@ -94,7 +94,7 @@ def streams() -> str:
         f"right, and {_share(shares['streamed'])} of the streamed answers. "
         f"{lost} requests had no answer. Wrong answers by task: {wrong}. Units that "
         f"leave, by kind: {'; '.join(left)}. Without numbers of one digit, "
-        f"{100 * others:.2f} % of the units leave.\n"
+        f"{100 * others:.2f} % of the units are left.\n"
     )
 
 

@@ -95,8 +95,9 @@ def assessment() -> str:
     digest = load_policy("sensitive").digest
     return (
         "> Free text is altered before it is shared with a vendor for labeling. Nearly "
-        f"all words on a public list (`sensitive`, digest {digest[:12]}...) stay. The "
-        "others are replaced at random (mechanism `urr`, epsilon 12, version "
+        "all ordinary words, which a public list names (policy `sensitive`, digest "
+        f"{digest[:12]}...), stay. The others are replaced at random (mechanism "
+        "`urr`, epsilon 12, version "
         f"{version('mondegreen')}). The limit is per word, not per person. The release "
         f"is pseudonymized personal data. We attacked {attack['texts']:,} texts. With "
         f"similar texts of {attack['corpus_words']:,} words, the attacker recovered up "

@@ -29,10 +29,11 @@ def equal_reader(rows: Sequence[Row]) -> str:
         return ABSENT
     y = _measure(row)
     parts = [
-        f"The table gives `{y}` with its 95 % interval, the same after each released "
-        "word was replaced by its most likely input, which costs no epsilon, and the "
-        "epsilon. Each at the level where a reader recovers that share of the words"
-        f"{_missing(row)}. Other measures and other senses of equal: "
+        "The columns are for settings at which a reader recovers that share of the "
+        f"words{_missing(row)}: `{y}` with its 95 % interval; the same (`read`) after "
+        "each released word was replaced by its most likely input, which costs no "
+        "privacy; and epsilon, whose unit differs between mechanisms. Other measures "
+        "and other senses of equal: "
         "[reproductions-equal.csv](data/reproductions-equal.csv).\n"
     ]
     for group, laws in _groups(row).items():
@@ -69,7 +70,7 @@ def equal_sentence(rows: Sequence[Row]) -> str:
     close = [each for each in best if len(each[-1]) > FEW]
     said = [
         f"{_named(laws)} ({f'{group}, ' if group else ''}{level:.0%} of the words"
-        f"{'' if name == y else ', read word by word'})"
+        f"{'' if name == y else ', decoded word by word'})"
         for name, group, level, laws in best
         if len(laws) <= FEW
     ]
@@ -78,7 +79,7 @@ def equal_sentence(rows: Sequence[Row]) -> str:
     return (
         "We also compared mechanisms at equal success of a reader "
         f"({_named([f'{each:.0%}' for each in levels])} of the words): by the "
-        f"{y} of releases, as they are or read word by word, on "
+        f"{y} of releases, as they are or decoded word by word, on "
         f"{_named(groups, 'and')}. In {len(close)} of these {len(best)} comparisons, "
         f"{FEW} or more mechanisms cannot be told from the best one. Best in the "
         f"others: {'; '.join(said) or 'none'}."

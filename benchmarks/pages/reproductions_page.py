@@ -52,6 +52,7 @@ AXIS_OF_POLICIES: Final = "sensitive words that a reader recovers"
 OTHER_LIST: Final = frozenset({"Mahalanobis", "SanText", "SynTF", "calibrated"})
 """Mechanisms that AXES_OF measured with a newer list of sensitive words than CMP."""
 
+TWO_LISTS: Final = "two lists of sensitive words"
 ABOVE_ALL: Final = "one of the two is above all of the levels at every epsilon"
 """Why there is no margin: nothing was measured at a level or below."""
 
@@ -81,12 +82,15 @@ TITLES: Final = {
 """What the papers are called."""
 
 NOTES: Final = {
-    "tem": "We know this paper from notes on its poster.",
+    "cmp": "Vectors (GloVe 840B), and most texts and models, are stand-ins.",
+    "tem": "We read its poster, not the paper. Our vectors are GloVe 840B.",
+    "benchmark": "Our vectors are GloVe 840B, by PCA.",
     "brr": "All rows are set aside: our vectors, searches and sizes differ.",
     "vickrey": "All rows measure [our form](proofs/vickrey.md), which may return the "
     "word itself. Algorithm 1 of the paper excludes the word, its theorem does not "
-    "([why that matters](proofs/vickrey_literal.md)). [Its figures fit our "
-    "form](reproductions-experiments.md#vickrey-lexicon).",
+    "([why that matters](proofs/vickrey_literal.md)). [One ratio of its figures fits "
+    "only ours](reproductions-experiments.md#vickrey-lexicon). Our vectors are "
+    "GloVe 840B, our words of opinion fewer, and in texts every word is released.",
 }
 """What a reader must know of all rows of a paper."""
 
@@ -98,6 +102,7 @@ def in_short() -> str:
     told, near = counts(known, "verdict"), counts(beside, "agrees")
     small = sum(row["scale"] == "quick" for row in rows)
     tested = [each for each in known if each["printed"]]
+    printed = sum(each["source"] == "printed" for each in tested)
     of_papers = sum(bool(claims([row])) for row in rows)
     aside = [each for each in known if stored.is_aside(each)]
     above, below, around = stored.sides(aside)
@@ -110,7 +115,7 @@ def in_short() -> str:
         f"papers, and {len(rows) - of_papers} are comparisons of ours. Our vectors, "
         f"texts and models differ from the papers', {small} experiments are at a small "
         f"scale, and {three} of {len(judged)} intervals come from three seeds. **Of "
-        f"{amount(len(known) - told[APART], 'claim')} of the papers, "
+        f"{amount(len(known) - told[APART], 'test')} of their claims, "
         f"{told[HOLDS]} hold here{only if within else ''}, {_negated(told[FAILS])}, "
         f"and {told[UNTOLD]} cannot be told here.** Of these {told[UNTOLD]}, we set "
         f"{len(aside)} aside by [a rule](#how-to-read-this-page) that we made after "
@@ -118,9 +123,11 @@ def in_short() -> str:
         f"0 in {above}, below 0 in {below}, and contains 0 in {around}."
     )
     second = (
-        f"{told[APART]} more claims are definitions, proofs, arithmetic or logic. For "
-        f"{len(tested)} of all {len(known)} claims we have the paper's own numbers, "
-        f"which pass our test. {amount(len(beside), 'number')} of the papers "
+        f"{told[APART]} more claims are counted apart, such as definitions. For "
+        f"{len(tested)} of all {len(known)} claims we have numbers of the paper ("
+        f"{len(tested) - printed} computed by us or read off a figure), which pass our "
+        "test. "
+        f"{amount(len(beside), 'number')} of the papers "
         f"stand beside ours: {near[HOLDS]} agree, {near[FAILS]} differ, {near[UNTOLD]} "
         f"cannot be told, and {near[APART]} are counted apart, such as floors and "
         "arithmetic."
@@ -226,8 +233,8 @@ def orders() -> str:
     found: dict[str, dict[str, str]] = {}
     for claim in row["claims"]:
         order, _, axis = str(claim["claim"]).partition(" at equal ")
-        if _is_of_two_lists(claim):
-            found.setdefault(order, {})[axis] = "– (two lists of sensitive words)"
+        if is_of_two_lists(claim):
+            found.setdefault(order, {})[axis] = f"– ({TWO_LISTS})"
             continue
         margin = claim["margin"]
         told = ABOVE_ALL if margin is None else stored.ours(margin)
@@ -236,11 +243,11 @@ def orders() -> str:
     lines = [[order, *(each[name] for name in names)] for order, each in found.items()]
     header = ["order", *(f"equal {name}" for name in names)]
     table = Table(header, lines, tuple(range(1, len(header))))
-    compared = [claim for claim in row["claims"] if not _is_of_two_lists(claim)]
+    compared = [claim for claim in row["claims"] if not is_of_two_lists(claim)]
     return f"{_surviving(compared)}\n\n{table}"
 
 
-def _is_of_two_lists(claim: Row) -> bool:
+def is_of_two_lists(claim: Row) -> bool:
     """Whether the sensitive words of both mechanisms are those of two lists."""
     order, _, axis = str(claim["claim"]).partition(" at equal ")
     return axis == AXIS_OF_POLICIES and order.partition(" ")[0] in OTHER_LIST
@@ -363,8 +370,7 @@ def _claims(row: Row) -> Iterator[str]:
                 _cell(each["claim"]),
                 _cell(each["where"]),
                 _cell(each["how"]) or "–",
-                "–" if each["margin"] is None else stored.ours(each["margin"]),
-                _verdict(row, each),
+                *_outcome(row, each),
             ]
             for each, mine in zip(row["claims"], by_us, strict=True)
             if mine is is_ours
@@ -374,6 +380,14 @@ def _claims(row: Row) -> Iterator[str]:
         if lines:
             header = ["claim", "where", "test", "our margin (95 %)", "verdict"]
             yield str(Table(header, lines, (1, 2, 3, 4)))
+
+
+def _outcome(row: Row, claim: Row) -> tuple[str, str]:
+    """Our margin and the verdict; neither where two lists were used."""
+    if row["recipe"] == AXES_OF and is_of_two_lists(claim):
+        return "–", f"– ({TWO_LISTS})"
+    margin = claim["margin"]
+    return "–" if margin is None else stored.ours(margin), _verdict(row, claim)
 
 
 def _verdict(row: Row, claim: Row) -> str:

@@ -114,12 +114,14 @@ def readme_board() -> str:
     lost = losses().count("\n")
     least, most = read_recovered()
     return (
-        "The same attacks and tasks for each tool. 0.20 is 20 %.\n\n"
+        "The attacks and tasks are the same; how much text stays is not. 0.20 is "
+        "20 %.\n\n"
         f"{table}\n"
         "- *Units left*: annotated names and numbers that stay.\n"
         "- *Reader*: sensitive words that stay, or that an attacker with "
         "general texts guesses. **An attacker with similar texts recovers "
-        f"{round(least)} to {round(most)} %** ([below](#what-is-not-protected)).\n"
+        f"{round(least)} to {round(most)} %** under `sensitive` "
+        "([below](#what-is-not-protected)).\n"
         "- *Linkage*: releases whose original is found by equal words. Under "
         "`all`, a better attacker finds 97 % or more.\n"
         "- *Intents*: bank questions that a classifier sorts correctly.\n\n"

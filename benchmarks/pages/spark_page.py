@@ -84,7 +84,10 @@ def planned() -> Table:
     rows = [
         ["processor hours of mondegreen, all of them", f"{hours:,.0f}"],
         ["minutes, if all cores are busy with it", f"{60 * each:,.1f}"],
-        ["processor hours of loading, 4,000 processes", f"{start / 3600:,.1f}"],
+        [
+            "processor hours of loading, 4,000 processes (by the mean)",
+            f"{start / 3600:,.1f}",
+        ],
         ["memory of Python in an executor, GiB", f"{memory:.1f}"],
         ["bytes shuffled", "0"],
     ]

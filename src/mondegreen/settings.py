@@ -191,8 +191,8 @@ class Settings:
     epsilon: float | None = setting(
         None,
         "Limit on what a replacement reveals, in nats: smaller is more private and "
-        "less readable. There is no default. Use 12 with a policy, 10 with --policy "
-        "all.",
+        "less readable. There is no default. Use 12, or 10 with --policy all. "
+        "Mechanisms other than urr, krr and tree need other values.",
         "-e --epsilon",
         is_required=True,
     )
@@ -264,7 +264,7 @@ class Settings:
     near: float = setting(
         0.5,
         "For --numbers near: how much an amount reveals. A larger number prints a "
-        "closer amount. Privacy loss in nats for each factor of 1.26, at most 0.6.",
+        "closer amount. Privacy loss in nats for each factor of 1.26. Maximum: 0.6.",
         "--near NATS",
     )
     same: Same = setting(
@@ -277,8 +277,8 @@ class Settings:
     )
     unknown: Unknown = setting(
         "word",
-        "What to do with words outside the vocabulary: privatize them, print [unk], "
-        "remove them, or stop.",
+        "What to do with words outside the vocabulary, with --policy all. word: "
+        "replace them. mask: print [unk]. drop: remove them. fail: stop.",
     )
     keep: tuple[str, ...] = setting(
         (),

@@ -85,6 +85,15 @@ def test_intervals_are_wider_where_texts_differ():
     assert far[1] - far[0] > 3 * (near[1] - near[0])
 
 
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_without_a_miss_or_a_hit_words_of_one_text_count_as_one(share):
+    """Five texts of 1,000 words each, where one in ten texts is the other way."""
+    words = np.full(5, 1000.0)
+    low, high = by_texts(share * words, words)
+    assert low <= abs(share - 0.1) <= high
+    assert (low, high) == wilson(5 * share, 5)
+
+
 @pytest.mark.slow("many intervals")
 def test_intervals_cover_the_truth():
     rng, hits = np.random.default_rng(0), 0

@@ -57,7 +57,7 @@ def test_a_data_protection_officer_reads_the_defaults_of_groups_and_prompts():
     assert kept.default == 3600
     assert "until an hour after the last request (`--conversation-ttl`)" in page
     (shown,) = re.findall(
-        r"`names`, the default here, shows (.*?)\. `sensitive` hides", page
+        r"`names`, the proxy's default, shows (.*?)\. `sensitive` hides", page
     )
     assert {*re.split(", | and ", shown)} - {"work"} <= load_policy("names").opened
 

@@ -133,7 +133,7 @@ def results(monkeypatch, tmp_path):
 def test_the_first_paragraph_says_what_was_found(results) -> None:
     results(made_up("cmp-words", 0.5, True), made_up("across-accuracy", 0.9, False))
     found = page.in_short()
-    assert "Of 4 claims of the papers, 3 hold here, 1 does not hold, and 0" in found
+    assert "Of 4 tests of their claims, 3 hold here, 1 does not hold, and 0" in found
     assert "4 numbers of the papers stand beside ours: 1 agree, 1 differ, 2" in found
     assert "| **TEM**, Silva Carvalho et al. 2023 | 3 | 1 | 0 | 0 |" in found
     assert "cmp-auditor" in found.partition("Not measured yet: ")[2]
@@ -387,7 +387,7 @@ def test_the_best_mechanism_is_named_with_those_that_are_like_it() -> None:
     assert "30%, 40% or 50% of the words" in said
     assert "on news and films. In 0 of these 6 comparisons" in said
     assert "TEM or BRR (news, 30% of the words); TEM (news, 50%" in said
-    assert "SynTF (news, 30% of the words, read word by word)" in said
+    assert "SynTF (news, 30% of the words, decoded word by word)" in said
     assert equal.equal_sentence([{**row, "axes": None}]) == said
     assert equal._named(["a"]) == "a"
     assert equal._named(["a", "b", "c"]) == "a, b or c"

@@ -199,6 +199,19 @@ def test_mahalanobis_is_defined_where_the_covariance_is_not(points):
     assert np.isfinite(z).all()
 
 
+@pytest.mark.parametrize("lambda_", [0.0, 0.2, 0.9])
+def test_the_diameter_of_mahalanobis_bounds_all_pairs_and_not_by_twice(lambda_):
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(60, 4)) * [3, 1, 1, 0.5] + [10, 0, 0, 0]
+    space = Space.from_arrays("off", [f"w{i}" for i in range(60)], points)
+    state = state_of("mahalanobis", space, epsilon=1.0, lambda_=lambda_)
+    everything = np.arange(60, dtype=np.int32)
+    farthest = state.distances(everything, everything).max()
+    stated = state.guarantee.scale["diameter"]
+    least = np.linalg.eigvalsh(_covariance(space, lambda_))[0]
+    assert farthest <= stated <= space.geometry.diameter / math.sqrt(least) * (1 + 1e-6)
+
+
 def test_the_euclidean_equivalent_is_an_upper_bound():
     space, lambda_ = plane(), 0.7
     state = state_of("mahalanobis", space, epsilon=3.0, lambda_=lambda_)

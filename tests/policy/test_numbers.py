@@ -134,7 +134,7 @@ def test_a_rate_that_integers_cannot_keep_is_refused(grid, nats):
 
 def test_help_names_the_largest_rate():
     assert Near(Grid(), 0.6).certified <= 0.6
-    assert "at most 0.6." in list_options()["near"].help
+    assert "Maximum: 0.6." in list_options()["near"].help
 
 
 @pytest.mark.parametrize("cell", range(SMALL.cells))

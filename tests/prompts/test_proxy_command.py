@@ -261,7 +261,7 @@ def test_no_page_where_it_is_not_wanted_or_others_reach_the_proxy(options):
         (("--restore", "--conversation-ttl", "0", "--port", "0"), "ttl"),
     ],
 )
-def test_restoring_refuses_what_does_not_go_together(options, says):
+def test_restoring_refuses_what_does_not_go_together(options, says, signals_of_pytest):
     upstream = ("--upstream", "http://127.0.0.1:9")
     done = CliRunner().invoke(cli, ["proxy", *upstream, *options])
     assert done.exit_code == 2

@@ -99,8 +99,14 @@ def test_who_never_sends_its_body_does_not_hold_it_up(start):
 def children(service):
     pid = service.process.pid
     found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    names = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in map(int, found)}
-    return [pid for pid, name in names.items() if b"spawn_main" in name]
+    return [pid for pid in map(int, found) if b"spawn_main" in command_of(pid)]
+
+
+def command_of(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except FileNotFoundError:  # it has ended since
+        return b""
 
 
 def two_or_more(found):

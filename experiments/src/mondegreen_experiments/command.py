@@ -43,7 +43,7 @@ def reproduce(
     ),
     seeds: int | None = option(
         "Number of runs of each point, instead of the recipe's. With 1 there is no "
-        "interval, so nothing can be told.",
+        "interval, and no verdict.",
         default=None,
     ),
     epsilons: tuple[float, ...] = option(
@@ -124,7 +124,7 @@ def reproduce(
     Numbers are means over seeds with 95 % intervals. A published number agrees if our
     whole interval is within a tolerance of it, which the experiment states. It differs
     if our whole interval is outside. A claim holds, or does not, if the interval of its
-    test lies above 0, or below. Otherwise, and with one seed, nothing can be told. The
+    test lies above 0, or below. Otherwise, and with one seed, there is no verdict. The
     exit code says whether everything was measured, not whether it agrees.
 
     \b

@@ -164,6 +164,8 @@ def by_texts(hits: Floats, words: Floats | Weights) -> Ends:
 
     The hull of two intervals: texts drawn again 1,000 times, with a fixed seed, and
     that of Wilson, as if words were independent, which is the wider one for few texts.
+    With no hit at all, or hits only, texts do not tell how correlated their words are:
+    then Wilson's interval counts each text once, as if its words were one.
 
     Parameters
     ----------
@@ -179,7 +181,9 @@ def by_texts(hits: Floats, words: Floats | Weights) -> Ends:
     total = float(words.sum())
     if not total:
         return 0.0, 1.0
-    low, high = wilson(float(hits.sum()), total)
+    share = float(hits.sum()) / total
+    independent = total if 0 < share < 1 else float(np.count_nonzero(words))
+    low, high = wilson(share * independent, independent)
     rng, count = np.random.default_rng(_SEED), len(words)
     drawn = rng.multinomial(count, np.full(count, 1 / count), size=_RESAMPLES)
     sizes = drawn @ words

@@ -137,7 +137,7 @@ def attack(
     ),
     html: options.File | None = option("Write a page with the result.", "--html FILE"),
     sarif: options.File | None = option(
-        "Write the places that are left, and limits that are passed, as SARIF 2.1.0: "
+        "Write the unchanged sensitive words and the exceeded limits as SARIF 2.1.0: "
         "rows and kinds, no text.",
         "--sarif FILE",
     ),
@@ -173,9 +173,9 @@ def attack(
     originals. RELEASE has the rows of SAMPLE, in their order. Run the command once for
     each pair of files: it takes no folders.
 
-    With --epsilon, the attacks use the exact law of this package. If you give no
-    RELEASE, the command draws one. The attacker sees the ordinary words, knows other
-    texts of the domain, and guesses the sensitive words. The same fixed list of
+    With --epsilon, the attackers know the exact probabilities of the mechanism. If you
+    give no RELEASE, the command draws one. The attacker sees the ordinary words, knows
+    other texts of the domain, and guesses the sensitive words. The same fixed list of
     sensitive words is used for all policies.
 
     With --policy all, or a mechanism on a space: single-word guessing, sentence

@@ -48,8 +48,8 @@ def restore(
     """Put the original words back into RELEASE, or into an edited copy.
 
     An unchanged text is restored byte for byte. In an edited text, each surrogate
-    becomes its original word again. Ordinary words that noise replaced stay replaced.
-    Words that equal a surrogate by chance are replaced too. OUTPUT is PRIVATE.
+    becomes its original word again, but ordinary words that noise replaced stay as they
+    are. Words that equal a surrogate by chance are replaced too. OUTPUT is PRIVATE.
 
     \b
     mondegreen privatize in.csv -o safe.csv --policy names --same record -e 12 \\

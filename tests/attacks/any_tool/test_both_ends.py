@@ -35,7 +35,7 @@ def test_a_release_that_masks_nothing_is_read_whole(attack, has_spans):
     found = attack(lambda word: word, has_spans=has_spans)
     for name in ("survivors", "reader"):
         assert found[name].value == found[name].high == 1.0
-        assert found[name].low > 0.98
+        assert found[name].low > 0.97  # 150 texts
     assert found["linkage"].value > 0.9  # a few texts are equal
     attribute = found["attribute"]
     assert attribute.value == attribute.details["on_originals"]

@@ -116,7 +116,7 @@ def benchmark(
     For each mechanism at each epsilon, the command measures the accuracy of classifiers
     that are trained and tested on releases, the share of words that stay, and the share
     of sensitive words that an attacker recovers. Numbers are means over seeds with 95 %
-    intervals. The command prints and writes no release. It stores finished runs, so the
+    intervals. The command outputs no release. It stores finished runs, so the
     same command continues interrupted work.
 
     \b

@@ -138,4 +138,5 @@ def _recovered(
         return {"recovered": 1.0}
     corpus = [texts.texts[i] for i in parts["train"][:_CORPUS]]
     read = attack_release(made, attacked, corpus, seed)
-    return {"recovered": read.sensitive.value or 0.0}
+    share = read.sensitive.value  # none where no word of the texts is sensitive
+    return {} if share is None else {"recovered": share}

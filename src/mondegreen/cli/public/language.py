@@ -87,7 +87,9 @@ def build(
     ),
     space: options.SpaceName = options.SPACE,
     source: tuple[str, ...] = option("Source of the texts. Repeatable.", "TEXT"),
-    licence: tuple[str, ...] = option("License of the texts.", "TEXT"),
+    licence: tuple[str, ...] = option(
+        "License of the texts. Repeatable.", "--license --licence TEXT"
+    ),
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,
     as_json: bool = options.JSON,
@@ -181,8 +183,8 @@ def adapt(
 
     RELEASE must come from this setting, with --read none --structure keep. The command
     guesses the originals, counts what it guesses three times or more, and mixes the
-    counts into the model. A held-out part of RELEASE chooses the weight. The law is
-    public, so this is post-processing and costs no epsilon. Give it a release, never an
+    counts into the model. A held-out part of RELEASE chooses the weight. This uses only
+    the release and public facts, so it costs no epsilon. Give it a release, never an
     original: the model would carry private words into its output. Files with more than
     1 % unknown words are rejected, and so are files whose guarantee names another
     setting, a reading, or a seed.

@@ -40,10 +40,10 @@ def export(
     """Write the file that a browser needs to privatize texts.
 
     The artifact holds the words and groups of the policy, the probabilities as
-    integers, the guarantee and the Unicode tables. A device with the key of a record
-    repeats the release of mondegreen privatize, byte for byte. The command prints the
-    digest of the artifact, its last 32 bytes. Give it to the client, which then rejects
-    any other artifact.
+    integers, the guarantee and the Unicode tables. A device with the key and the
+    id of a record repeats the release of mondegreen privatize, byte for byte. The
+    command prints the digest of the artifact, its last 32 bytes. Give it to the client,
+    which then rejects any other artifact.
 
     \b
     mondegreen policy export --device -o sensitive.mdg --epsilon 12

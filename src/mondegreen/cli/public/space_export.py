@@ -33,10 +33,10 @@ def export(
     """Write the file that a browser needs to replace every word.
 
     The artifact holds the words, the probabilities for each epsilon as integers, and
-    the Unicode tables. A device with the key of a record repeats the release of
-    mondegreen privatize --read none, byte for byte. The command prints the digest of
-    the artifact, its last 32 bytes. Give it to the client, which then rejects any other
-    artifact. For policies: mondegreen policy export.
+    the Unicode tables. A device with the key and the id of a record repeats the
+    release of mondegreen privatize --read none, byte for byte. The command prints the
+    digest of the artifact, its last 32 bytes. Give it to the client, which then rejects
+    any other artifact. For policies: mondegreen policy export.
 
     Example: mondegreen space export --device -o tree.mdg --epsilon 10 --epsilon 8
     """

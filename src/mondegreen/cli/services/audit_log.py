@@ -38,10 +38,12 @@ def verify_log(
     ),
     as_json: bool = options.JSON,
 ) -> None:
-    """Check that no line before the last was changed, removed or inserted.
+    """Check the hashes by which each line of a log names the line before it.
 
-    Prints the last hash. Note it where those who write the log cannot change it. With
-    --noted, the check covers the line of that hash and all lines before it.
+    The check finds a line before the last that was changed, removed or inserted. It
+    does not find a log that was written anew as a whole. So note the last hash, which
+    it prints, where those who write the log cannot change it. With --noted, the check
+    covers the line of that hash and all lines before it.
 
     \b
     mondegreen audit-log verify audit.log

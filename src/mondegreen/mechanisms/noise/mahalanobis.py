@@ -103,12 +103,15 @@ def mahalanobis_state(
     root = np.linalg.cholesky(matrix)
     whitening = np.linalg.inv(root)
     smallest = float(np.linalg.eigvalsh(matrix)[0])
-    # An upper bound of epsilon in the Euclidean metric: round the root down.
-    euclidean = mechanism.epsilon / math.sqrt(smallest) * (1 + 1e-9)
+    # The largest stretch of a Euclidean distance, rounded up.
+    stretch = (1 + 1e-9) / math.sqrt(smallest)
+    euclidean = mechanism.epsilon * stretch
+    seen = estimate(space.vectors, space.unknown, whitening)
+    diameter = min(seen.diameter, space.geometry.diameter * stretch)
     state = mechanism.laplace_state(
         space,
         metric=Mahalanobis.metric,
-        scale=estimate(space.vectors, space.unknown, whitening).to_dict(),
+        scale=replace(seen, diameter=diameter).to_dict(),
         equivalents=(f"epsilon {euclidean:.6g} per unit of Euclidean distance",),
     )
     draw = state.draw_noise

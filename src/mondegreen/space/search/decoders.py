@@ -13,9 +13,10 @@ from mondegreen.space.metric import compute_squared_gaps, one_minus_norm2
 
 DECODERS: Final = ("exact", "fast", "torch")
 
-# Rows for which one product and its largest entries are faster than faiss, which below
-# half a thousand compares each query by itself, and for fewer still is fastest.
-_FEW: Final = range(4, 512)
+# Faiss compares each query by itself until queries have so many coordinates together.
+# Below that one product and its largest entries are faster, except for a few queries.
+_COORDINATES: Final = 1 << 17
+_FEW: Final = 4
 _ENTRIES: Final = 1 << 24  # of one such product: 64 MiB
 _BLOCK_WORDS: Final = 1 << 17  # of tables in the Poincaré ball, which stay in the cache
 
@@ -126,7 +127,7 @@ class FaissSearch:
         queries[:, :-1] = points
         check_finite(queries)
         k = min(k, self._count)
-        if len(queries) in _FEW:
+        if len(queries) >= _FEW and queries.size < _COORDINATES:
             return self._among_few(queries, k)
         _, ids = self._index.search(queries, k)
         if (ids < 0).any():

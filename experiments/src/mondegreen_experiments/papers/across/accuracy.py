@@ -11,7 +11,7 @@ from numpy.random import Generator
 from mondegreen_experiments.bench import Bench, Labelled
 from mondegreen_experiments.choices import chosen_classifier
 from mondegreen_experiments.models.mean_vectors import fitted_mean
-from mondegreen_experiments.reasons import other_vectors
+from mondegreen_experiments.reasons import either, other_vectors
 from mondegreen_experiments.recipe import (
     Measured,
     Point,
@@ -25,7 +25,6 @@ from mondegreen_experiments.recipe import (
 from mondegreen_experiments.releases import (
     BY_LARGEST,
     BY_RATIO,
-    NO_NOISE,
     laws_by_epsilon,
     release_at,
     released,
@@ -76,10 +75,8 @@ def _drawn(bench: Bench, point: Point, rng: Generator) -> dict[str, Labelled]:
 
 
 def _rise(name: str) -> Callable[[Table], float]:
-    return lambda table: min(
-        climb(curve(table, "epsilon", name, law=law), _SLACK)
-        for law in {p["law"] for p, _ in table} - {NO_NOISE}
-    )
+    """Whether the curve of CMP rises, whose paper says so."""
+    return lambda table: climb(curve(table, "epsilon", name, law="CMP"), _SLACK)
 
 
 def _gaps(table: Table, law: str, least: float = 0, most: float = 1e9) -> list[float]:
@@ -109,6 +106,10 @@ def _above(table: Table, law: str, least: float = 0) -> float:
 
 _RISES: Final = "it rises overall, and no step falls by more than 0.04"
 _ABOVE: Final = "above in the mean over epsilon, and nowhere below by more than 0.04"
+_LINEAR: Final = "a linear model stands in; quick: epsilon 3, 12 and 22 alone"
+_GUESSED: Final = (
+    "a linear model stands in for fastText, and we guess which ratio and figure it is"
+)
 _ABOVE_FROM_5: Final = f"{_ABOVE}; quick: at epsilon 12 and 22 alone"
 _LIKE: Final = "at most 0.04 apart; quick: at epsilon 3 alone"
 _QUICK: Final = dict(train=700, valid=150, test=400, words=40)
@@ -146,32 +147,36 @@ RECIPE: Final = Recipe(
     data=("imdb",),
     shapes=(
         Shape(
-            "CMP, figure 5",
+            "CMP, text",
             "accuracy rises with epsilon where only training texts are perturbed",
             _rise("train_time"),
             how=_RISES,
+            note=_LINEAR,
             name="training-perturbed",
         ),
         Shape(
-            "CMP, figure 5",
+            "CMP, text",
             "accuracy rises with epsilon where only tests are perturbed",
             _rise("test_time"),
             how=_RISES,
+            note=_LINEAR,
             name="tests-perturbed",
         ),
         Shape(
-            "TEM, figure 2",
+            "TEM, poster's curve of accuracy",
             "a classifier that learned from releases of TEM is more accurate on clear "
             "texts than one of CMP at the same epsilon, and never less",
             lambda table: _above(table, "TEM"),
             how=_ABOVE,
+            note=_LINEAR,
             name="tem-above-cmp",
         ),
         Shape(
-            "TEM, figure 2",
+            "TEM, poster's curve of accuracy",
             "the gap to CMP closes at large epsilon",
             _closes,
             how="over half of the largest gap is gone at the largest epsilon",
+            note=_LINEAR,
             name="gap-closes",
         ),
         Shape(
@@ -180,7 +185,7 @@ RECIPE: Final = Recipe(
             "CMP below epsilon 5 of CMP",
             lambda table: _alike(table, BY_RATIO),
             how=_LIKE,
-            untold=other_vectors,
+            untold=either(other_vectors, _GUESSED),
             name="brr-like-cmp",
         ),
         Shape(
@@ -189,7 +194,7 @@ RECIPE: Final = Recipe(
             "better from epsilon 5 of CMP on",
             lambda table: _above(table, BY_RATIO, least=5),
             how=_ABOVE_FROM_5,
-            untold=other_vectors,
+            untold=either(other_vectors, _GUESSED),
             name="brr-above-cmp",
         ),
         Shape(

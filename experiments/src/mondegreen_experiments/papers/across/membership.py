@@ -215,7 +215,7 @@ RECIPE: Final = Recipe(
             name="brr-rises",
         ),
         Shape(
-            "TEM, figure on membership",
+            "TEM, poster's curve of membership",
             "the attack is at chance under TEM at every epsilon",
             _near_chance(math.inf, "TEM"),
             how="the area is within 0.04 of 0.5",

@@ -142,7 +142,7 @@ RECIPE: Final = Recipe(
                 (_BUNDLED, {cell.measure: cell.value})
                 for cell in find_cells("brr", _MEASURED)
             ],
-            untold=f"{_ANNOY}, as is that among codes",
+            untold=_ANNOY,
             name="time-saved",
         ),
         Shape(

@@ -41,8 +41,8 @@ _TRAINED: Final = ("users", "known", "dim", "epochs")
 def measure(bench: Bench, point: Point, seed: int) -> Measured:
     """Precision, recall, accuracy and area of the auditor of Song and Shmatikov.
 
-    A user is one review. The target learned from changed texts. ``naive`` auditors, as
-    the paper's, train shadow models on clear texts and ask with clear texts;
+    A user is one review. The target learned from changed texts. ``naive`` auditors
+    train shadow models on clear texts and ask with clear texts;
     ``adaptive`` ones train theirs on texts changed alike, and ask with what a
     scrambler's rule makes of a text. Chance is 0.5. ``unchanged``: words that stay.
     """

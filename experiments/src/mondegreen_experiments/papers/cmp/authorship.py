@@ -19,7 +19,6 @@ from mondegreen_experiments.recipe import (
     curve,
 )
 from mondegreen_experiments.releases import (
-    NO_NOISE,
     laws_by_epsilon,
     release_at,
     released,
@@ -64,10 +63,8 @@ def _drawn(bench: Bench, split: str, count: int, seed: int) -> Labelled:
 
 
 def _rise(name: str) -> Callable[[Table], float]:
-    return lambda table: min(
-        climb(curve(table, "epsilon", name, law=law), _SLACK)
-        for law in {p["law"] for p, _ in table} - {NO_NOISE}
-    )
+    """Whether the curve of CMP rises, whose paper says so."""
+    return lambda table: climb(curve(table, "epsilon", name, law="CMP"), _SLACK)
 
 
 def _adapting_pays(table: Table) -> float:
@@ -75,7 +72,9 @@ def _adapting_pays(table: Table) -> float:
 
 
 _HOW: Final = "the share rises overall, and no step falls by more than 0.05"
-_STORIES: Final = "three authors of stories stand in for ten authors of e-mails"
+_STORIES: Final = (
+    "three authors of stories stand in for ten of e-mails, a linear model for a BiLSTM"
+)
 
 _GRID: Final = (6, 12, 17, 23, 29, 35, 41, 47, 52)
 

@@ -201,8 +201,8 @@ RECIPE: Final = Recipe(
             lambda table: _every(_worst_first)(_with_epsilon(table)),
             how="half of the words stay, and half of the outputs are left, at a "
             "smaller epsilon for the word that is worst off in twenty",
-            apart="arithmetic: a percentile lies beyond the mean. Ours is one word in "
-            "twenty, not the worst case",
+            apart="arithmetic of a maximum, which is what the paper says; one word in "
+            "twenty is measured",
             name="worst-case-epsilon",
         ),
         Shape(

@@ -119,7 +119,7 @@ RECIPE: Final = Recipe(
     seeds={"quick": 3, "full": 5},
     shapes=(
         Shape(
-            "Section 4",
+            "Poster, formula",
             "fewer words are within the threshold at larger epsilon",
             _fewer,
             how="fewer overall, and at no step more by half a word",
@@ -127,11 +127,12 @@ RECIPE: Final = Recipe(
             name="fewer-within-threshold",
         ),
         Shape(
-            "Abstract",
+            "Poster, text",
             "noise is calibrated to the density around a word. Our reading: words with "
             "more neighbors within the threshold are replaced more often",
             _denser,
-            how="the rank correlation over 50 words, the least of all epsilons",
+            how="the rank correlation over 50 words, the least of the epsilons at "
+            "which both numbers vary",
             name="follows-density",
         ),
         Shape("Ours", "a word that is prepared is drawn faster than by CMP", _cheaper),

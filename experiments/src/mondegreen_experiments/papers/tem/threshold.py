@@ -109,7 +109,7 @@ RECIPE: Final = Recipe(
     seeds={"quick": 3, "full": 5},
     shapes=(
         Shape(
-            "Theorem 2",
+            "Poster, theorem",
             "a word from beyond the threshold is released with probability beta at "
             "most",
             _bounded,

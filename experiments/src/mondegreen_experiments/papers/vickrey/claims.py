@@ -277,7 +277,7 @@ WORDS: Final = (
         name="smaller-distances",
     ),
     Shape(
-        "Abstract, product reviews",
+        "Abstract; here product reviews",
         "up to 50 % less loss than under Laplace noise at the same E_M",
         _at(half_the_loss("e_m", "l_m")),
         how=_HALF,

@@ -198,9 +198,8 @@ RECIPE: Final = Recipe(
             "Text, Algorithm 2",
             "the chosen mechanism is at least as private as the first one",
             _no_weaker,
-            apart="a matter of logic, not of measurement. At one epsilon, every choice "
-            "of t has the same guarantee. If the loop doubles epsilon, the guarantee "
-            "is that of the last epsilon (argument: proofs/vickrey.md)",
+            apart="logic: true at one epsilon, where every t has the same guarantee, "
+            "and false if the loop doubles it (proofs/vickrey.md)",
             name="as-private",
         ),
         Shape(

@@ -42,7 +42,8 @@ _ADDRESSES: Final = """\
 # HTTP
 
 With this page you can call `mondegreen serve` from any program ([how to run
-it](../how-to/run-a-service.md)). Request and response bodies are JSON, in UTF-8. With
+it](../how-to/run-a-service.md)), and look up the paths and statuses of [the
+proxy](#the-proxy). Request and response bodies are JSON, in UTF-8. With
 `--api-keys`, all requests except `/healthz` and `/readyz` need
 `Authorization: Bearer KEY` or `X-API-Key: KEY`.
 
@@ -75,7 +76,7 @@ The other sections are about `mondegreen serve`. `mondegreen proxy` has these pa
 | `GET /v1/models` | sent as it is |
 | `POST /v1/vector_stores/{store}/search` | with `--vector-store`: the same |
 | `DELETE /v1/conversations/{token}` | with `--restore`: forgets a conversation |
-| `GET /guarantee` | what is promised, and its digest |
+| `GET /guarantee` | the guarantee, and its digest |
 | `GET /healthz` | the process is alive |
 | `GET /readyz` | the proxy can privatize a word. It does not test the upstream |
 | `GET /metrics` | counts for Prometheus |
@@ -184,7 +185,7 @@ def _mechanisms() -> str:
 
     parts = [_MECHANISMS]
     parts.append(
-        "| name | aliases | family | metric | promise |\n|---|---|---|---|---|"
+        "| name | aliases | family | metric | guarantee |\n|---|---|---|---|---|"
     )
     for cls in mechanisms():
         aliases = ", ".join(f"`{alias}`" for alias in cls.aliases)

@@ -144,6 +144,35 @@ def test_a_limit_is_an_exit_code(run, texts):
     assert "that of id number 1, if ids are counted" in said.stderr
 
 
+def test_what_is_added_for_rounding_breaks_no_limit(run):
+    """19 words lose 228 nats a draw: two draws of 456 are no more than 912."""
+    rows = [f"{i},{' '.join(['Ann'] * 19)}" for i in range(1000)]
+    for column in ("a", "b"):
+        Path("in.csv").write_text("\n".join([f"id,{column}", *rows]) + "\n")
+        given = (
+            "privatize",
+            "in.csv",
+            "-o",
+            "out.csv",
+            "--force",
+            "-c",
+            column,
+            "-e",
+            "12",
+        )
+        run(*given, "--id", "id", "--key-file", "key", "--ledger", "ledger", "-q")
+    found = budget(run, "--limit", "456")
+    assert found["nats_largest"] == 456
+    assert found["records_above_limit"] == 0
+    run("budget", "ledger", "--limit", "455.99", expect=4)
+
+
+@pytest.mark.parametrize("limit", ["nan", "inf"])
+def test_a_limit_is_a_number(run, texts, limit):
+    release(run)
+    run("budget", "ledger", "--limit", limit, expect=2)
+
+
 def test_another_key_is_refused_and_the_old_one_counts_on(run, texts):
     release(run)
     said = release(run, key="other", expect=2).stderr

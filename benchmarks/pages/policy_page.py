@@ -24,6 +24,8 @@ from mondegreen.text.tokenizer import tokenize
 PAGE: Final = "how-to/choose-a-policy.md"
 README: Final = machine.ROOT / "README.md"
 SEED: Final = 6
+STRAYED: Final = "card"
+"""An ordinary word that this draw replaces in the last cell."""
 TEXTS: Final = (
     "My doctor Anna Schmidt says I have diabetes.",
     "Write a polite email to my babysitter about the broken heating.",
@@ -68,12 +70,15 @@ def outputs() -> str:
     """Texts before and after, by one draw."""
     made = [release(name, TEXTS) for name in ("sensitive", "names")]
     rows = [list(row) for row in zip(TEXTS, *made, strict=True)]
+    if STRAYED in rows[-1][-1]:
+        raise ValueError(f"{STRAYED!r} stays now: change the page")
     header = ["text", "`sensitive`", "`names`"]
     table = Table(header, rows, text_columns=(1, 2))
     return (
         "Real results of `urr` at epsilon 12. To repeat them, write the three texts "
         "into a file, one per line: `mondegreen privatize FILE --epsilon 12 --seed "
-        f"{SEED}`. For the last column, add `--policy names`:\n\n{table}"
+        f"{SEED}`. For the last column, add `--policy names`. The ordinary word "
+        f"*{STRAYED}* was replaced there by chance:\n\n{table}"
     )
 
 

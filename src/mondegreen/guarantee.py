@@ -453,7 +453,7 @@ class Guarantee:
         )
         lines = [
             ("mechanism", self.setting),
-            ("promise" if proved else "claimed", formula),
+            ("guarantee" if proved else "claimed", formula),
             ("d", metric),
             *proved,
             ("claimed by", self.claimed_by),

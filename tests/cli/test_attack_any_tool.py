@@ -410,3 +410,23 @@ def test_a_second_copy_of_the_release_is_no_original(of_masks):
     found, _ = attack_masks(released, "--fail-above", "linkage=1")
     assert found["other_columns"]["value"] == 0
     assert found["other_columns"]["columns"]["place"]["hidden_words"] == 400
+
+
+def test_one_limit_for_a_name(files):
+    """Of two the last one would count, and nobody would see it."""
+    limits = "--fail-above", "survivors=0.1", "--fail-above", "survivors=0.9"
+    done = run("o.jsonl", "r.jsonl", *limits, expect=2)
+    assert "one limit for each NAME" in done.stderr
+
+
+def test_a_field_of_spans_that_no_row_has_is_an_error(files):
+    done = run("o.jsonl", "r.jsonl", "--spans", "spnas", expect=3)
+    assert "no spans at 'spnas'" in done.stderr
+
+
+def test_untouched_originals_in_another_format_are_seen(files):
+    """JSON has a list of texts at a path, a table a text in a cell."""
+    texts = [json.loads(line)["text"] for line in lines(files / "o.jsonl")]
+    pq.write_table(pa.table({"text": texts}), files / "o.parquet")
+    for pair in (("o.jsonl", "o.parquet"), ("o.parquet", "o.jsonl")):
+        run(*pair, "--fail-above", "survivors=0.1", expect=4)

@@ -166,3 +166,18 @@ def test_an_empty_id_names_no_record_in_any_format(run, format):
     assert "row 2: no value" in done.stderr
     assert CANARY not in done.stderr
     assert not Path("out").exists()
+
+
+def test_a_report_tells_keys_apart_and_shows_none(run):
+    """After a leak: which releases are of this key."""
+    Path("other").write_bytes(bytes(range(32)))
+    Path("other").chmod(0o600)
+    given = "in.csv", "-o", "out.csv", "--force", "--report", "r.json"
+    found = []
+    for key in ("key", "key", "other"):
+        run(*given, "--key-file", key, "--id", "id")
+        found.append(json.loads(Path("r.json").read_bytes())["key_id"])
+        assert HEX[:16] not in Path("r.json").read_text()
+    assert found[0] == found[1] != found[2]
+    run(*given)
+    assert "key_id" not in json.loads(Path("r.json").read_bytes())

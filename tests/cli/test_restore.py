@@ -279,3 +279,18 @@ def test_a_map_of_another_version_says_so(files):
     said = back(expect=3)
     assert 'has the format "mondegreen-map 2", and this version reads 1' in said
     assert "not a map" not in said
+
+
+@pytest.mark.parametrize("written", ["way.map", "map.key"])
+def test_the_key_and_the_map_are_not_written_over(tmp_path, monkeypatch, written):
+    monkeypatch.chdir(tmp_path)
+    Path("in.txt").write_text("I met Ann in Oslo.\n")
+    key = Path("map.key")
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    made = "privatize in.txt -o out.txt -e 12 --same record --map way.map"
+    run_command(*made.split(), "--key-file", "map.key")
+    before = Path(written).read_bytes()
+    back = f"restore out.txt --map way.map --key-file map.key -o {written} --force"
+    assert "a separate file" in run_command(*back.split(), expect=2).stderr
+    assert Path(written).read_bytes() == before

@@ -39,11 +39,33 @@ def test_lists_and_several_columns_give_one_pair_for_each_text(tmp_path):
     assert found == (["x", None, "y", None, "z"], ["X", None, None, None, "Z"])
 
 
-def test_a_list_of_another_length_counts_as_withheld(tmp_path):
-    pq.write_table(pa.table({"text": [["x", "y"], ["z"]]}), tmp_path / "a.parquet")
-    pq.write_table(pa.table({"text": [["x"], ["z"]]}), tmp_path / "b.parquet")
+@pytest.mark.parametrize("released", [["x"], ["x", "y", "[end]"]])
+def test_a_list_of_another_length_is_refused(tmp_path, released):
+    """As withheld texts, untouched originals would pass every limit."""
+    pq.write_table(pa.table({"text": [["z"], ["x", "y"]]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"text": [["z"], released]}), tmp_path / "b.parquet")
+    with pytest.raises(SourceError, match=r"row 2.* original has 2"):
+        pairs(tmp_path / "a.parquet", tmp_path / "b.parquet")
+
+
+@pytest.mark.parametrize("released", [[], None])
+def test_a_list_that_is_empty_or_missing_is_withheld(tmp_path, released):
+    kind = pa.list_(pa.string())
+    for name, rows in (("a", [["x", "y"]]), ("b", [released])):
+        table = pa.table({"text": pa.array(rows, kind)})
+        pq.write_table(table, tmp_path / f"{name}.parquet")
     found = pairs(tmp_path / "a.parquet", tmp_path / "b.parquet")
-    assert found == (["x", "y", "z"], [None, None, "z"])
+    assert found == (["x", "y"], [None, None])
+
+
+@pytest.mark.parametrize("mine", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("theirs", ["csv", "jsonl", "parquet"])
+def test_files_of_any_two_formats_are_paired(tmp_path, mine, theirs):
+    (tmp_path / "a.csv").write_text("text\nx\ny\n")
+    (tmp_path / "a.jsonl").write_text('{"text": "x"}\n{"text": "y"}\n')
+    pq.write_table(pa.table({"text": ["x", "y"]}), tmp_path / "a.parquet")
+    found = pairs(tmp_path / f"a.{mine}", tmp_path / f"a.{theirs}")
+    assert found == (["x", "y"], ["x", "y"])
 
 
 @pytest.mark.parametrize("shorter", ["a", "b"])

@@ -59,8 +59,8 @@ def _cut(text):
         # Others than this one.
         ("On July 5, 1962.", "On July 5, 1962."),
         ("On July 5 1962.", "On July 5 1962."),
-        ("On 15 July 1961", "On 15 July 1985"),  # a year comes back by itself
-        ("On 9 July 1961", "On 9 July 1985"),
+        ("On 15 July 1961", "On 15 July 1961"),  # a true year would make a false date
+        ("On 9 July 1961", "On 9 July 1961"),
         ("On July 15, 2001", "On July 15, 2001"),
         ("On July 55", "On July 55"),
         ("7 Mayors", "7 Mayors"),
@@ -127,3 +127,54 @@ def test_dates_in_json_and_after_a_restart_come_back_too():
     assert again.restore(words, is_json=True) == '{"born": "December 31, 1985"}'
     other = words.replace(f", {year}", ", 1666")
     assert again.restore(other, is_json=True) == other
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted"),
+    [
+        ("08 February 2021", "27 May 2024"),
+        ("February 08, 2021", "May 27, 2024"),
+        ("08-Feb-2021", "27-May-2024"),
+        ("2021/02/08", "2024/05/27"),
+        ("in 2021", "in 2024"),
+        # A year alone is no part of a date in a notation that is not known.
+        ("am 8. Februar 2021", "am 8. Februar 2021"),
+        ("le 8 février 2021", "le 8 février 2021"),
+        ("em Fevereiro de 2021", "em Fevereiro de 2021"),
+        ("the 8th Xember 2021", "the 8th Xember 2021"),
+    ],
+)
+@pytest.mark.parametrize("size", [None, 1, 3])
+def test_a_date_comes_back_as_a_whole_or_not_at_all(answer, wanted, size):
+    found = restore(answer, sent="08/02/2021", own="27/05/2024", size=size)
+    assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer", "wanted"),
+    [
+        ("2021-02-08", "08.02.2021", "27.05.2024"),
+        ("2021-02-08", "02/08/2021", "05/27/2024"),
+        ("2021-02-08", "08/02/2021", "27/05/2024"),
+        ("2021-05-05", "05/05/2021", "2024-05-27"),  # two readings
+    ],
+)
+def test_a_date_with_the_year_first_is_read_in_other_orders(sent, answer, wanted):
+    found = {n.sent: n.original for n in list_notations(sent, "2024-05-27")}
+    assert found[answer] == wanted
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u202f", "\u2009", " ", "'"])
+@pytest.mark.parametrize("size", [None, 1, 4])
+def test_an_amount_comes_back_as_a_whole_whatever_its_blanks(blank, size):
+    shown = "'" if blank == "'" else " "
+    found = restore(f"9{blank}146 €", sent="9,146", own="1,200", size=size)
+    assert found == f"1{shown}200 €"
+
+
+@pytest.mark.parametrize("sign", [" ", "\u00a0", "\u202f", "\u2011", "’"])
+def test_a_part_of_a_number_is_none_beside_other_digits(sign):
+    """Else half of the surrogate would stand beside half of the original."""
+    for answer in (f"5{sign}146", f"146{sign}5"):
+        assert restore(answer, sent="9,146", own="1,200") == answer
+    assert restore("the last 146", sent="9,146", own="1,200") == "the last 200"

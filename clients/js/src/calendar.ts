@@ -66,6 +66,17 @@ export function shortForms(sent: string, original: string): Translation[] {
   });
 }
 
+const MONTHS = new Set(
+  [...Object.values(NAMES).flatMap((names) => names.slice(WEEKDAYS)), ...MONTHS_SHORT.flat()].map((name) =>
+    name.toLowerCase(),
+  ),
+);
+
+/** Whether a word is the name of a month in one of the languages, or a short form. */
+export function isMonthOfAny(word: string): boolean {
+  return MONTHS.has(word.toLowerCase());
+}
+
 /** All English forms of a weekday or month, the full one first; none for others. */
 function formsOf(name: string): string[] {
   const found = ENGLISH.map((full, i) => [full, ...SHORT[i]!]).find((forms) =>

@@ -8,7 +8,8 @@ export interface Notation {
   readonly missing: Missing;
 }
 
-export type Missing = "" | "year" | "day";
+/** Where only the year is left, it is the rest. */
+export type Missing = "" | "year" | "day" | "rest";
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const NUMBERS = new Map(MONTHS.flatMap((full, i) => [full, ...MONTHS_SHORT[i]!].map((each) => [each.toLowerCase(), i + 1])));
@@ -16,10 +17,12 @@ const DATE = /^(?:([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})|([0-9]{1,2})\/([0-
 const NAMED =
   /^(?:([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? )?([a-z]+)\.?(?: ([0-9]{1,2})(?:st|nd|rd|th)?)?(?:,? ([0-9]{4}))?$/i;
 const YEAR_FIRST = /^([0-9]{4})([/.-])([0-9]{1,2})\2([0-9]{1,2})$/;
-const WITHOUT_YEAR = ["{M} {d}", "{d} {M}", "{M} {n}", "{n} of {M}", "{n} {M}"];
+const SLASHED = /^[0-9]{1,2}\/[0-9]{1,2}\//;
+const WITHOUT_YEAR = ["{M} {d}", "{d} {M}", "{M} {n}", "{n} of {M}", "{n} {M}", "{M} {D}", "{D} {M}"];
 const WITH_YEAR = [
   "{M} {d}, {y}", "{M} {d} {y}", "{d} {M} {y}", "{d} {M}, {y}", "{M} {n}, {y}", "{n} of {M} {y}",
-  "{n} of {M}, {y}", "{n} {M} {y}",
+  "{n} of {M}, {y}", "{n} {M} {y}", "{M} {D}, {y}", "{M} {D} {y}", "{D} {M} {y}", "{D} {M}, {y}",
+  "{d}-{M}-{y}", "{D}-{M}-{y}",
 ];
 const WITHOUT_DAY = ["{M} {y}", "{M} of {y}"];
 const DIGITS = ["{a}/{b}/{y}", "{A}/{B}/{y}", "{a}.{b}.{y}", "{A}.{B}.{y}", "{a}/{b}/{s}", "{A}/{B}/{s}", "{A}-{B}-{y}"];
@@ -39,7 +42,7 @@ type Written = readonly [string, Missing];
 
 /** List other notations of a date: `list_notations` of `mondegreen.prompts.dates`. */
 export function notations(sent: string, original: string): Notation[] {
-  const [theirs, mine] = [read(sent), read(original)];
+  const [theirs, mine] = [read(sent, true), read(original)];
   if (!theirs || !mine || !theirs.year !== !mine.year || theirs.orders.length !== mine.orders.length) return [];
   if (theirs.isNamed !== mine.isNamed) return [];
   const found = new Map<string, Notation>();
@@ -57,12 +60,21 @@ export function notations(sent: string, original: string): Notation[] {
       found.set(text, isSame ? each : { ...other, original });
     }
   }
-  const { year } = theirs; // an answer may name it alone
-  if (year) found.set(year, { sent: year, original: mine.year, missing: "" });
+  const { year } = theirs;
+  if (isYearFirst(theirs) && Number(theirs.first) === Number(theirs.second)) {
+    for (const [text, each] of found) if (SLASHED.test(text)) found.set(text, { ...each, original }); // two readings
+  }
+  if (year) found.set(year, { sent: year, original: mine.year, missing: "rest" }); // an answer may name it alone
   return [...found.values()].filter((each) => each.sent !== sent);
 }
 
-function read(text: string): Parts | null {
+/** Whether a date is written as 1985-12-03. */
+function isYearFirst({ orders }: Parts): boolean {
+  return orders.length === 1;
+}
+
+/** Read a date; where it names its month, a number that was drawn may be no day. */
+function read(text: string, isAnyDay = false): Parts | null {
   const parts = (first: string, second: string, year = "", orders = [true, false], isNamed = false): Parts =>
     ({ first, second, year, orders, isNamed });
   const yearFirst = YEAR_FIRST.exec(text);
@@ -71,7 +83,8 @@ function read(text: string): Parts | null {
   if (found) return parts((found[1] ?? found[5])!, (found[3] ?? found[6])!, found[4]);
   const [, before, name = "", behind, year] = NAMED.exec(text) ?? [];
   const [month, day] = [findMonth(name), before ?? behind];
-  if (!month || day === undefined || (before && behind) || Number(day) < 1 || Number(day) > 31) return null;
+  if (!month || day === undefined || (before && behind)) return null;
+  if (!isAnyDay && (Number(day) < 1 || Number(day) > 31)) return null;
   return parts(String(month), day, year, [true, false], true);
 }
 
@@ -81,10 +94,11 @@ export function findMonth(name: string): number {
 }
 
 /** A date in all notations, in one order; "" where it is none. */
-function write({ first, second, year: y, isNamed }: Parts, monthFirst: boolean): Written[] {
+function write(date: Parts, monthFirst: boolean): Written[] {
+  const { first, second, year: y, isNamed } = date;
   const [one, two] = [Number(first), Number(second)];
   const [month, day] = monthFirst ? [one, two] : [two, one];
-  const isDate = month > 0 && month < 13 && day > 0 && day < 32 && (monthFirst || !isNamed);
+  const isDate = month > 0 && month < 13 && (isNamed ? monthFirst : day > 0 && day < 32);
   // The month of a date that names it comes back by itself: its day must too.
   const forms: Written[] = WITHOUT_YEAR.map((form) => [form, y || !isNamed ? "year" : ""]);
   if (y) {
@@ -99,10 +113,14 @@ function write({ first, second, year: y, isNamed }: Parts, monthFirst: boolean):
     forms.map(([form, missing]): Written => [isDate ? fill(form, { ...values, M }) : "", missing]),
   );
   if (!y) return found;
-  found.push([isDate ? fill("{y}-{m}-{D}", values) : "", ""]);
-  const [a, b] = monthFirst ? [one, two] : [two, one];
-  const digits = { a: String(a), b: String(b), A: two2(a), B: two2(b), y, s: y.slice(-2) };
-  return [...found, ...DIGITS.map((form): Written => [fill(form, digits), ""])];
+  for (const form of ["{y}-{m}-{D}", "{y}/{m}/{D}"]) found.push([isDate ? fill(form, values) : "", ""]);
+  // Dots and dashes are of countries where the day is first.
+  const orders = isYearFirst(date) ? [[day, month], [month, day]] : [[month, day]];
+  for (const [a, b] of orders as [number, number][]) {
+    const digits = { a: String(a), b: String(b), A: two2(a), B: two2(b), y, s: y.slice(-2) };
+    found.push(...DIGITS.map((form): Written => [fill(form, digits), ""]));
+  }
+  return found;
 }
 
 function fill(form: string, values: Readonly<Record<string, string>>): string {

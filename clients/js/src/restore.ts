@@ -1,3 +1,4 @@
+import { isMonthOfAny } from "./calendar.js";
 import { LinkScanner } from "./links.js";
 import type { Policy } from "./policy.js";
 import type { Surrogates } from "./surrogates.js";
@@ -12,6 +13,16 @@ const EVERY = new RegExp(WORD.source, "gu");
 const NAMES = ["first_name", "surname", "place", "organization", "other_name", "origin"];
 const BEGINNING = /(?:^|[.!?:\n¡¿«"“(*#>-])[ ]*$/;
 const ALNUM = /^[\p{L}\p{N}]/u;
+/** Signs within a number: blanks and a hyphen at which no line ends, too. */
+const SIGNS = ".,/:\\-'’\u00a0\u2009\u202f\u2011";
+const INSIDE = new RegExp(`[0-9][${SIGNS}]$`);
+const LONGER = new RegExp(`^[${SIGNS}]?[0-9]`);
+const JOINER = new RegExp(`^[${SIGNS}]?$`);
+const PLAIN: Readonly<Record<string, string>> = { "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2011": "-" };
+/** A day, with a word for its month or behind one, before a year. */
+const DAY_OF_YEAR =
+  /(?<![0-9])[0-9]{1,2}(?:st|nd|rd|th|er|[.ºª])?,?(?:[ -](?:of |de |d['’])?\p{L}+[.,]?(?: (?:of|de|del|di))?)?[ -]$/u;
+const WORD_OF_YEAR = /(\p{L}+)[.,]?(?: (?:of|de|del|di))?[ -]$/u;
 const MAY_JOIN = new RegExp(`${LABEL}\\.?$`, "uy");
 
 /** Restores one answer. What comes of two pieces is what comes of the whole. */
@@ -102,8 +113,8 @@ export class Restorer {
   /** How many code units a unit takes here: 0 if it is not here. */
   private match(unit: Unit, text: string, at: number): number {
     const whole = unit.sent + unit.after;
-    const given = text.slice(at, at + whole.length).toLowerCase();
-    const wanted = whole.toLowerCase();
+    const given = plain(text.slice(at, at + whole.length)).toLowerCase();
+    const wanted = plain(whole).toLowerCase();
     if (given !== wanted) {
       const canCome = wanted.startsWith(given) && at + given.length >= text.length;
       return canCome && !this.isEnd ? WAIT : 0;
@@ -115,11 +126,13 @@ export class Restorer {
     const end = at + unit.sent.length;
     if (unit.isAddress) return this.matchAddress(unit, text, end);
     const following = text.slice(end, end + 2);
-    if (following.length < 2 && !this.isEnd && !unit.after && /^[.,\-/:]?$/.test(following.slice(0, 1))) return WAIT;
+    const canGoOn = JOINER.test(following.slice(0, 1)) || (unit.isPart && following.startsWith(" "));
+    if (following.length < 2 && !this.isEnd && !unit.after && canGoOn) return WAIT;
     if (unit.missing) {
       const found = this.matchMissing(unit, text.slice(end));
       if (found) return found === WAIT ? WAIT : 0;
     }
+    if (unit.isPart && this.isOfDate()) return 0;
     if (!this.isApart(unit, text, end) || this.links.isInside) return 0;
     const joined = this.isJoined(text, end + unit.after.length);
     return joined === WAIT ? WAIT : joined ? 0 : unit.sent.length;
@@ -153,16 +166,23 @@ export class Restorer {
   /** Whether what a date leaves out stands beside it: then it is another date. */
   private matchMissing(unit: Unit, rest: string): number {
     if (unit.missing === "day") return Number(/[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+$/.test(this.behind));
+    if (unit.missing === "rest") return Number(this.isOfDate());
     if (/^,?(?: of)? ?[0-9]{4}/.test(rest)) return 1;
     return /^,?(?: (?:of? ?)?)?[0-9]{0,3}$/.test(rest) && !this.isEnd ? WAIT : 0;
   }
 
+  /** Whether a day or the name of a month stands before a year. */
+  private isOfDate(): boolean {
+    return isMonthOfAny(WORD_OF_YEAR.exec(this.behind)?.[1] ?? "") || DAY_OF_YEAR.test(this.behind);
+  }
+
   /** Whether a number is no part of a longer one, and no marker of a list. */
   private isApart(unit: Unit, text: string, end: number): boolean {
-    if (/[0-9][.,/:-]$/.test(this.behind)) return false;
+    if (INSIDE.test(this.behind)) return false;
+    if (unit.isPart && (/[0-9] $/.test(this.behind) || /^ [0-9]/.test(text.slice(end, end + 2)))) return false;
     if (!unit.after && BEGINS.test(text.slice(end, end + 2))) return false; // "July 5th" is not "July 5"
     if (unit.after) return !ALNUM.test(text.slice(end + unit.after.length));
-    const isLonger = /^[.,/:-]?[0-9]/.test(text.slice(end, end + 2));
+    const isLonger = LONGER.test(text.slice(end, end + 2));
     if (isLonger || unit.before) return !isLonger;
     const line = this.behind.slice(this.behind.lastIndexOf("\n") + 1);
     const isFirst = unit.sent.length < 3 && !/[^ *#>-]/.test(line);
@@ -240,6 +260,10 @@ export class Restorer {
     }
     return null;
   }
+}
+
+function plain(text: string): string {
+  return text.replace(/[\u00a0\u2009\u202f\u2011]/g, (sign) => PLAIN[sign]!);
 }
 
 function isUpper(word: string): boolean {

@@ -18,6 +18,8 @@ export interface Unit {
   readonly translated: "" | "plain" | "capital";
   /** Whether an address names no server by itself, such as a handle: it is never put into a link. */
   readonly isText: boolean;
+  /** Whether it is a part of a longer number, and none beside other digits. */
+  readonly isPart: boolean;
 }
 
 /** A word of an answer. Scripts without spaces separate words of other scripts. */
@@ -112,7 +114,7 @@ function keyOf(sent: string): string {
 }
 
 function unit(sent: string, original: string, more: Partial<Unit> = {}): Unit {
-  return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", isRewritten: false, translated: "", isText: false, ...more };
+  return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", isRewritten: false, translated: "", isText: false, isPart: false, ...more };
 }
 
 /** Weekdays and months, short or as an answer in another language has them. */
@@ -388,6 +390,7 @@ const FORMS: readonly Form[] = [
   (text) => withCents(withoutCommas(text)),
   asFloat,
   withBlanks,
+  amount((text) => withCommas(text).replaceAll(",", "'")), // as in Switzerland
   ...["", "-", ".", " "].map(joined),
   inBrackets,
 ];
@@ -404,7 +407,7 @@ function* wordUnits(
   const isDigits = /^[0-9]+$/.test(theirs);
   const needsContext = CONTEXT.includes(format) || (isDigits && theirs.length === 1);
   if (isDigits && theirs.length > 2) {
-    yield unit(theirs, mine);
+    yield unit(theirs, mine, { isPart: !isAlone });
     if (isAlone && theirs.length > 3 && format.endsWith(" digits")) yield* otherForms(mine, theirs);
   } else if (!isAlone) return;
   else if (!needsContext) yield unit(theirs, mine);

@@ -372,6 +372,8 @@ def read_limits(given: Sequence[str]) -> dict[str, float]:
     limits = {}
     for each in given:
         name, _, value = each.partition("=")
+        if name in limits:
+            raise InvalidParameterError("--fail-above", each, "one limit for each NAME")
         try:
             limits[name] = float(value)
         except ValueError:

@@ -169,10 +169,12 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
         _field(files, release, asked.time),
         strict=False,
     )
+    has_spans = asked.spans is None
     with files.open(files.sample) as mine, files.open(release) as theirs:
         rows = zip(row_pairs(mine, theirs), names, strict=False)
         for (number, texts, released), stated in rows:
             spans, label, *times = next(beside, (None, None, None, None))
+            has_spans |= spans is not None
             if fields and len(texts) > 1:
                 problem = f"several texts in a row, where {fields[0]} needs one"
                 raise SourceError(files.sample, problem, row=number)
@@ -183,13 +185,13 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
             for text, found in zip(texts, released, strict=True):
                 if text is None:
                     continue
-                annotations = None
-                if asked.spans is not None:
-                    try:
-                        annotations = read_spans(spans, text)
-                    except SpanError as error:
-                        problem = f"field {asked.spans!r}: {error}"
-                        raise SourceError(files.sample, problem, row=number) from None
+                try:
+                    annotations = (
+                        None if asked.spans is None else read_spans(spans, text)
+                    )
+                except SpanError as error:
+                    problem = f"field {asked.spans!r}: {error}"
+                    raise SourceError(files.sample, problem, row=number) from None
                 shown = None if label is None else str(label)
                 yield Given(
                     number,
@@ -201,6 +203,9 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
                     released_time,
                     stated,
                 )
+    if not has_spans:
+        hint = "name the field of annotations with --spans"
+        raise SourceError(files.sample, f"no spans at {asked.spans!r}", hint=hint)
 
 
 def _iterate_names(files: Files) -> Iterator[Sequence[str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
 from mondegreen.cli import options
@@ -29,10 +31,12 @@ def budget(
     mondegreen budget releases.ledger
     mondegreen budget releases.ledger --limit 500
     """  # noqa: D301
-    from mondegreen.errors import BudgetExceededError
-    from mondegreen.privatizer.ledger import read_budget
+    from mondegreen.errors import BudgetExceededError, InvalidParameterError
+    from mondegreen.privatizer.ledger import ROUNDING, read_budget
     from mondegreen.wording import amount, round_up
 
+    if limit is not None and not math.isfinite(limit):
+        raise InvalidParameterError("--limit", limit, "a number of 0 or more")
     found = read_budget(ledger, limit)
     facts: dict[str, object] = {
         "records": found.records,
@@ -40,8 +44,9 @@ def budget(
         "releases": found.releases,
         "draws_median": found.draws["median"],
         "draws_most": found.draws["most"],
-        "nats_median": round_up(found.nats["median"], 2),
-        "nats_largest": round_up(found.nats["largest"], 2),
+        # Sums of doubles: without what is added for their rounding alone.
+        "nats_median": round_up(found.nats["median"] * (1 - ROUNDING), 2),
+        "nats_largest": round_up(found.nats["largest"] * (1 - ROUNDING), 2),
     }
     if found.above is not None:
         facts |= {"limit": limit, "records_above_limit": found.above}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from types import FrameType
 from typing import Final
 
@@ -43,6 +44,20 @@ def raise_interrupts() -> None:
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _interrupt)
     sys.unraisablehook = _report_unless_interrupted
+
+
+def await_interrupt(error: BaseException) -> None:
+    """Raise ``KeyboardInterrupt`` if an error only follows from one.
+
+    A terminal interrupts all processes of a command. So a process that this one starts
+    may end, and leave a broken pipe behind, before Python tells this one.
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        seen = seen.__context__
+    time.sleep(_AGAIN)
 
 
 def ignore_interrupts() -> None:

@@ -16,6 +16,7 @@ from mondegreen import __version__
 from mondegreen.cli.interrupts import (
     INTERRUPTED,
     MESSAGE,
+    await_interrupt,
     ignore_interrupts,
     raise_interrupts,
 )
@@ -195,6 +196,7 @@ def _run(entry: click.Command) -> int | None:
     except _ReaderGoneError:
         return 0
     except Exception as error:
+        await_interrupt(error)
         return _report_bug(error)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import io
+import itertools
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -340,6 +341,11 @@ def _read_settings(given: dict[str, Any]) -> Settings:
         declared = list_options()[name]
         if declared.names == "words":
             given[name] = () if value is None else read_keep_list(value)
+            if value is not None and not given[name]:
+                raise ConfigurationError(
+                    f"{value}: holds no words. Leave out the option that names it, or "
+                    "write one word per line"
+                )
         elif get_origin(declared.kind) is Mapping:
             given[name] = collect_parameters(value)
     return Settings(**given)
@@ -488,6 +494,38 @@ def _load_stored(path: str) -> dict[str, Any]:
             "--set", f"@{path}", "a JSON object of parameters other than epsilon"
         )
     return found
+
+
+_SEPARATE: Final = "a separate file, different from all other files of this command"
+
+
+def check_separate(
+    input: str,
+    output: str,
+    beside: Mapping[str, str | None],
+    read: Sequence[str | None],
+) -> None:
+    """Refuse to write one file over another of the same run, --force or not.
+
+    ``beside`` holds what is written besides ``output``, by option; ``read`` what is
+    read besides ``input``.
+    """
+    from mondegreen.io.target import is_same_file
+
+    written = {name: path for name, path in beside.items() if path}
+    clashes = [("--output", output, path) for path in read]
+    clashes += [(n, path, each) for n, path in written.items() for each in read]
+    clashes += [(name, path, input) for name, path in written.items()]
+    if output != "-":
+        clashes += [(name, path, output) for name, path in written.items()]
+    named = list(written.items())
+    clashes += [(*one, other) for one, (_, other) in itertools.combinations(named, 2)]
+    for name, path, other in clashes:
+        if path and other and is_same_file(other, path):
+            raise InvalidParameterError(name, path, _SEPARATE)
+    for name, path in named:
+        if path == "-" and (output == "-" or name == "--map"):
+            raise InvalidParameterError(name, path, _SEPARATE)
 
 
 def read_option_lines(path: str | None) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,8 +40,6 @@ _ADVICE: Final = {
     "FILE counts the releases of each id"
 }
 """What to do instead of an option that needs a single file."""
-
-_SEPARATE: Final = "a separate file, different from all other files of this command"
 
 
 @command()
@@ -247,6 +244,7 @@ def privatize(
         earlier_rows=report_rows(earlier),
         carried=carried,
         counts_ids=report is not None,
+        key_id=_identify_key(noise),
         ledger=writer,
         quiet=quiet,
         verbose=verbose,
@@ -320,7 +318,7 @@ class _Run:
             names = self._survey(source)
             sink = open_sink(output, source, force=self.force, in_place=in_place)
             beside = {"--report": self.report, "--map": map_path}
-            _check_paths(input, output, beside, self.read)
+            options.check_separate(input, output, beside, self.read)
             target = _target(self.report, force=self.force)
             is_hashed = target is not None and sink.target.hash_bytes()
             self.releaser.begin(self.prepare())
@@ -355,7 +353,9 @@ class _Run:
             output, [each.output for each in plan.files], force=self.force
         )
         for each in plan.files:  # all are looked at before one is released
-            _check_paths(each.input, "-", {"--report": self.report}, self.read)
+            options.check_separate(
+                each.input, "-", {"--report": self.report}, self.read
+            )
             with advise_on_columns(), self.open(each.input) as source:
                 self._survey(source)
         target = _target(self.report, force=self.force)
@@ -512,6 +512,13 @@ def _noise(
     return options.build_keyed_noise(key_file, key_env)
 
 
+def _identify_key(noise: NoiseSource | None) -> str | None:
+    """Tell keys apart in reports: no key can be found by this, nor be tested faster."""
+    from mondegreen.sampling.noise import KeyedNoise
+
+    return noise.subkey(b"report")[:8].hex() if isinstance(noise, KeyedNoise) else None
+
+
 def _open_ledger(
     path: str | None,
     key_file: str | None,
@@ -556,31 +563,6 @@ def _check_format(
         others = f"only {' and '.join(formats)} can have another"
         allowed = f"{harmless} for {source.format}: {others}"
         raise InvalidParameterError(f"--{name}", given, allowed)
-
-
-def _check_paths(
-    input: str,
-    output: str,
-    beside: Mapping[str, str | None],
-    read: Sequence[str | None],
-) -> None:
-    """Refuse to write one file over another of the same run, --force or not."""
-    from mondegreen.io.target import is_same_file
-
-    written = {name: path for name, path in beside.items() if path}
-    clashes = [("--output", output, path) for path in read]
-    clashes += [(n, path, each) for n, path in written.items() for each in read]
-    clashes += [(name, path, input) for name, path in written.items()]
-    if output != "-":
-        clashes += [(name, path, output) for name, path in written.items()]
-    named = list(written.items())
-    clashes += [(*one, other) for one, (_, other) in itertools.combinations(named, 2)]
-    for name, path, other in clashes:
-        if path and other and is_same_file(other, path):
-            raise InvalidParameterError(name, path, _SEPARATE)
-    for name, path in named:
-        if path == "-" and (output == "-" or name == "--map"):
-            raise InvalidParameterError(name, path, _SEPARATE)
 
 
 def _target(path: str | None, *, force: bool) -> Target | None:

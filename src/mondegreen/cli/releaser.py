@@ -70,13 +70,14 @@ class Releaser:
         earlier_rows: int | None = None,
         carried: Sequence[str] = (),
         counts_ids: bool,
+        key_id: str | None,
         ledger: LedgerWriter | None,
         quiet: bool,
         verbose: bool,
     ) -> None:
         from mondegreen.scores.text_loss import TextLosses
 
-        self._first, self._counts_ids = first, counts_ids
+        self._first, self._counts_ids, self._key_id = first, counts_ids, key_id
         self._certified = certified
         self._certificate: ContextCertificate | None = None
         self._ledger, self._quiet, self._verbose = ledger, quiet, verbose
@@ -195,8 +196,6 @@ class Releaser:
         self._may_lack |= source.may_lack
         self._columns |= dict.fromkeys(names)
         self._emptied |= source.emptied
-        for name in source.emptied:
-            self._unchanged.pop(name, None)
         self._formats |= dict.fromkeys([source.format])
         self._disclosed |= dict.fromkeys(source.disclosed)
         if source.missing_rows:
@@ -226,6 +225,8 @@ class Releaser:
             totals["files"] = self._files
         if self._may_lack:
             totals["records_without_a_column"] = self._rows_without
+        if self._key_id is not None:
+            report["key_id"] = self._key_id
         report |= {
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "outputs": self._outputs,
@@ -284,7 +285,8 @@ class Releaser:
         if self._emptied:
             listed = ", ".join(list(self._emptied)[:_MOST_NAMES])
             click.echo(
-                f"Formulas left out, so cells are empty, in columns: {listed}", err=True
+                f"Formulas left out, other cells unchanged, in columns: {listed}",
+                err=True,
             )
 
     def _warn_of_others(self) -> None:

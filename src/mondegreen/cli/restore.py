@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TOLD: Final = {
     "whole": "restored byte for byte",
     "words": "edited since, and restored word by word",
-    "none": "not matched, and left as they are",
+    "none": "not matched, and left unchanged",
 }
 
 
@@ -63,6 +63,7 @@ def restore(
     key = options.build_keyed_noise(key_file, key_env)
     if key is None:
         raise ConfigurationError("restore needs --key-file, or --key-env")
+    options.check_separate(release, output, {}, (map_path, key_file))
     way_back = ReleaseMap.read(map_path, key.subkey(KEY_PURPOSE))
     header = way_back.header
     if header.by_id != (id_column is not None):

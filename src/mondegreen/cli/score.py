@@ -168,8 +168,8 @@ def text_pairs(original: AbstractSource, release: AbstractSource) -> Iterator[Pa
     """Yield chunks of texts and their releases, in constant memory.
 
     Every text column of a row gives one pair, and a list of texts one for each item.
-    A list of another length than that of its original counts as withheld. Errors quote
-    no text.
+    A list of another length than that of its original is refused, unless it is empty
+    or missing: its texts are withheld. Errors quote no text.
     """
     rows = row_pairs(original, release)
     while chunk := list(islice(rows, _ROWS)):
@@ -193,6 +193,13 @@ def row_pairs(
         released: list[str | None] = []
         for cell, other in zip(mine, theirs, strict=True):
             left, right = _align(cell, other)
+            if len(left) != len(right):
+                problem = (
+                    f"a list of {amount(len(right), 'text')}, where the original has "
+                    f"{len(left):,}"
+                )
+                hint = "leave a withheld text empty, and add none"
+                raise SourceError(release.name, problem, row=number, hint=hint)
             if any(
                 text is None and found is not None
                 for text, found in zip(left, right, strict=True)
@@ -213,12 +220,18 @@ def _rows(source: AbstractSource) -> Iterator[list[Any]]:
 
 
 def _align(cell: Any, other: Any) -> Pairs:
-    """The texts of one cell and their releases."""
-    if not isinstance(cell, list):
-        return [cell], [None if isinstance(other, list) else other]
-    if not isinstance(other, list) or len(other) != len(cell):
-        return cell, [None] * len(cell)
-    return cell, other
+    """The texts of one cell and their releases, whatever the formats of the files.
+
+    JSON has a list of texts at each path, other formats a text in each cell.
+    """
+    texts, released = (
+        each if isinstance(each, list) else [] if each is None else [each]
+        for each in (cell, other)
+    )
+    if not texts or not released:
+        count = max(len(texts), len(released), 1)
+        return texts or [None] * count, released or [None] * count
+    return texts, released
 
 
 def _of_other_length(original: AbstractSource, release: AbstractSource) -> SourceError:

@@ -53,7 +53,7 @@ class Target:
         if not self._final.parent.is_dir():
             raise DataError(f"{self.name}: its folder does not exist; create it first")
         if self._final.exists() and not self._force:
-            advice = "give --force, or force=True, to replace it"
+            advice = "give --force (in Python force=True) to replace it"
             raise DataError(f"{self.name}: exists already ({advice})")
 
     def open(self) -> None:

@@ -150,6 +150,22 @@ def list_translations(sent: str, original: str) -> list[Translation]:
     return found
 
 
+def is_month_of_any(word: str) -> bool:
+    """Whether a word is the name of a month in one of the languages, or a short form.
+
+    >>> is_month_of_any("Februar"), is_month_of_any("Sept"), is_month_of_any("since")
+    (True, True, False)
+    """
+    return word.casefold() in _months()
+
+
+@functools.cache
+def _months() -> frozenset[str]:
+    names = [each for of in read_names().values() for each in of[_WEEKDAYS:]]
+    short = [form for forms in MONTHS_SHORT for form in forms]
+    return frozenset(map(str.casefold, [*names, *short]))
+
+
 @functools.cache
 def read_names() -> Mapping[str, list[str]]:
     """Read the public table: Monday to Sunday, January to December, by language."""

@@ -10,14 +10,13 @@ can be read in one way alone. So can one that names its month, such as 14 June.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from mondegreen.policy.shapes import PLACES, SHAPES
 from mondegreen.prompts.calendar import MONTHS_SHORT
 
-Missing = Literal["", "year", "day"]
-"""What a notation leaves out of a date."""
+Missing = Literal["", "year", "day", "rest"]
+"""What a notation leaves out of a date. Where only the year is left, the rest is."""
 
 _MONTHS: Final = (
     "January February March April May June July August September October November "
@@ -35,38 +34,41 @@ _NAMED: Final = re.compile(
     r"(?:([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? )?([a-z]+)\.?"
     r"(?: ([0-9]{1,2})(?:st|nd|rd|th)?)?(?:,? ([0-9]{4}))?"
 )
+_SLASHED: Final = re.compile(r"[0-9]{1,2}/[0-9]{1,2}/")
 _YEAR_FIRST: Final = re.compile(r"([0-9]{4})([/.-])([0-9]{1,2})\2([0-9]{1,2})")
-_Form = Callable[[str, int, str, str], str]
-_WITHOUT_YEAR: Final[tuple[_Form, ...]] = (
-    lambda month, day, nth, year: f"{month} {day}",
-    lambda month, day, nth, year: f"{day} {month}",
-    lambda month, day, nth, year: f"{month} {nth}",
-    lambda month, day, nth, year: f"{nth} of {month}",
-    lambda month, day, nth, year: f"{nth} {month}",
+_WITHOUT_YEAR: Final = (
+    "{month} {day}",
+    "{day} {month}",
+    "{month} {nth}",
+    "{nth} of {month}",
+    "{nth} {month}",
+    "{month} {two}",
+    "{two} {month}",
 )
-_WITH_YEAR: Final[tuple[_Form, ...]] = (
-    lambda month, day, nth, year: f"{month} {day}, {year}",
-    lambda month, day, nth, year: f"{month} {day} {year}",
-    lambda month, day, nth, year: f"{day} {month} {year}",
-    lambda month, day, nth, year: f"{day} {month}, {year}",
-    lambda month, day, nth, year: f"{month} {nth}, {year}",
-    lambda month, day, nth, year: f"{nth} of {month} {year}",
-    lambda month, day, nth, year: f"{nth} of {month}, {year}",
-    lambda month, day, nth, year: f"{nth} {month} {year}",
+_WITH_YEAR: Final = (
+    "{month} {day}, {year}",
+    "{month} {day} {year}",
+    "{day} {month} {year}",
+    "{day} {month}, {year}",
+    "{month} {nth}, {year}",
+    "{nth} of {month} {year}",
+    "{nth} of {month}, {year}",
+    "{nth} {month} {year}",
+    "{month} {two}, {year}",
+    "{month} {two} {year}",
+    "{two} {month} {year}",
+    "{two} {month}, {year}",
+    "{day}-{month}-{year}",
+    "{two}-{month}-{year}",
 )
-_WITHOUT_DAY: Final[tuple[_Form, ...]] = (
-    lambda month, day, nth, year: f"{month} {year}",
-    lambda month, day, nth, year: f"{month} of {year}",
-)
-_WORDS: Final[tuple[tuple[_Form, Missing], ...]] = (
+_WITHOUT_DAY: Final = ("{month} {year}", "{month} of {year}")
+_WORDS: Final[tuple[tuple[str, Missing], ...]] = (
     *((form, "year") for form in _WITHOUT_YEAR),
     *((form, "") for form in _WITH_YEAR),
     *((form, "day") for form in _WITHOUT_DAY),
 )
 _NAMES: Final = 4
 """Names of a month: in full, short, short with a full stop, and another short one."""
-
-_ORDINALS: Final = SHAPES[PLACES["ordinal"]]
 
 
 class Notation(NamedTuple):
@@ -86,6 +88,11 @@ class _Date(NamedTuple):
     is_named: bool = False
     """Whether the month is named. Then it is ``a``, and digits have both orders."""
 
+    @property
+    def is_year_first(self) -> bool:
+        """Whether it is written as 1985-12-03."""
+        return len(self.orders) == 1
+
 
 def list_notations(sent: str, original: str) -> list[Notation]:
     """List other notations of a date; none if one of the two is no date.
@@ -102,8 +109,13 @@ def list_notations(sent: str, original: str) -> list[Notation]:
     >>> found = {n.sent: n.original for n in list_notations("June 9th", "14 April")}
     >>> found["9 June"], found["Jun. 9"], found["9th of June"]
     ('14 April', 'Apr. 14', '14th of April')
+    >>> found = {n.sent: n.original for n in list_notations("2021-02-08", "1985-12-13")}
+    >>> found["08.02.2021"], found["02/08/2021"], found["2021/02/08"]
+    ('13.12.1985', '12/13/1985', '1985/12/13')
+    >>> {n.sent: n.original for n in list_notations("54 March", "27 May")}["March 54th"]
+    'May 27th'
     """
-    theirs, mine = _read(sent), _read(original)
+    theirs, mine = _read(sent, is_any_day=True), _read(original)
     if theirs is None or mine is None or theirs.orders != mine.orders:
         return []
     if bool(theirs.year) != bool(mine.year) or theirs.is_named != mine.is_named:
@@ -114,8 +126,11 @@ def list_notations(sent: str, original: str) -> list[Notation]:
             # Where both readings are the same text, which one is meant cannot be told.
             same = found.get(text, each) == each
             found[text] = each if same else found[text]._replace(original=original)
+    if theirs.is_year_first and theirs.a == theirs.b:  # 05/05/1961 has two readings
+        for text in filter(_SLASHED.match, found):
+            found[text] = found[text]._replace(original=original)
     if theirs.year:  # an answer may name the year alone
-        found[theirs.year] = Notation(theirs.year, mine.year)
+        found[theirs.year] = Notation(theirs.year, mine.year, "rest")
     return [each for each in found.values() if each.sent != sent]
 
 
@@ -129,22 +144,23 @@ def _pair(
     return found
 
 
-def _read(text: str) -> _Date | None:
+def _read(text: str, *, is_any_day: bool = False) -> _Date | None:
     if parts := _YEAR_FIRST.fullmatch(text):
         return _Date(int(parts[3]), int(parts[4]), parts[1], (True,))
     if parts := _DATE.fullmatch(text):
         a, b = parts[1] or parts[5], parts[3] or parts[6]
         return _Date(int(a), int(b), parts[4] or "")
-    return _read_named(text.lower())
+    return _read_named(text.lower(), is_any_day=is_any_day)
 
 
-def _read_named(text: str) -> _Date | None:
+def _read_named(text: str, *, is_any_day: bool) -> _Date | None:
+    """Read a date that names its month; a number that was drawn may be no day."""
     parts = _NAMED.fullmatch(text)
     month = find_month(parts[2]) if parts else 0
     if parts is None or not month or bool(parts[1]) == bool(parts[3]):
         return None
     day = int(parts[1] or parts[3])
-    is_date = 1 <= day <= 31
+    is_date = is_any_day or 1 <= day <= 31
     return _Date(month, day, parts[4] or "", is_named=True) if is_date else None
 
 
@@ -156,18 +172,28 @@ def find_month(word: str) -> int:
 def _write(date: _Date, month_first: bool) -> Iterator[tuple[str, Missing]]:
     """Write a date in all notations, in one order; "" where it is none."""
     month, day = (date.a, date.b) if month_first else (date.b, date.a)
-    is_date = 1 <= month <= len(_MONTHS) and 1 <= day <= 31
+    is_date = 1 <= month <= len(_MONTHS) and (date.is_named or 1 <= day <= 31)
     is_date &= month_first or not date.is_named
     forms = _WORDS if date.year else _WORDS[: len(_WITHOUT_YEAR)]
-    nth = _ORDINALS.print(day - 1)
+    parts = {"day": day, "two": f"{day:02}", "nth": _nth(day), "year": date.year}
     # The month of a date that names it comes back by itself: its day must too.
     for name in _name_month(month) if is_date else [""] * _NAMES:
         for form, missing in forms:
             needs = missing if date.year or not date.is_named else ""
-            yield is_date * form(name, day, nth, date.year), needs
+            yield is_date * form.format(month=name, **parts), needs
     if date.year:
-        yield is_date * f"{date.year}-{month:02}-{day:02}", ""
+        for sign in "-/":
+            yield is_date * f"{date.year}{sign}{month:02}{sign}{day:02}", ""
+        if (
+            date.is_year_first
+        ):  # dots and dashes are of countries where the day is first
+            yield from _write_digits(day, month, date.year)
         yield from _write_digits(month, day, date.year)
+
+
+def _nth(day: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{day}{'th' if 10 < day < 14 else ending}"
 
 
 def _name_month(month: int) -> list[str]:

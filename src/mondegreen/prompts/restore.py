@@ -10,6 +10,7 @@ from typing import Final, final
 
 from mondegreen.policy.policy import Policy
 from mondegreen.policy.scope import Surrogates
+from mondegreen.prompts.calendar import is_month_of_any
 from mondegreen.prompts.links import LinkScanner
 from mondegreen.prompts.units import JOINED, LABEL, NEAR, WORD, Unit, Units
 from mondegreen.text.print_forms import capitalize
@@ -23,7 +24,11 @@ _SIBILANT: Final = re.compile(r"(?i)(?:s|x|z|ch|sh)\Z")
 _ENDINGS: Final = frozenset("sdmt")  # of "Ann's", "I'd", "I'm", "isn't"
 _APOSTROPHE: Final = re.compile(r"\w['’]\Z")
 _ABSOLUTE: Final = re.compile(r"(?i)https?://")
-_JOINER: Final = ".,-/:"
+_PLAIN: Final = str.maketrans("\u00a0\u2009\u202f\u2011", "   -")
+"""Blanks and a hyphen at which no line ends: an answer has them in numbers."""
+_SIGNS: Final = ".,/:\\-'’\u00a0\u2009\u202f\u2011"
+"""Within a number; written for a class of a regular expression."""
+_JOINER: Final = _SIGNS.replace("\\", "")
 _BEHIND_ADDRESS: Final = ".,;:!?*"
 """Signs that may end an address, in bold type too, if no other sign follows."""
 _STRING: Final = re.compile(r'(?:[^"\\]|\\u[0-9A-Fa-f]{4}|\\[^u])+')
@@ -31,8 +36,18 @@ _HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9A-Fa-f]{2}\Z")
 _LONE: Final = re.compile(r"[\ud800-\udfff]")
 _NUMBER_RUN: Final = re.compile(r"[-+.0-9A-Za-z_]+")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_INSIDE: Final = re.compile(r"[0-9][.,/:-]\Z")
-_LONGER: Final = re.compile(r"[.,/:-]?[0-9]")
+_INSIDE: Final = re.compile(rf"[0-9][{_SIGNS}]\Z")
+_LONGER: Final = re.compile(rf"[{_SIGNS}]?[0-9]")
+_DAY_OF_YEAR: Final = re.compile(
+    r"(?<![0-9])[0-9]{1,2}(?:st|nd|rd|th|er|[.ºª])?,?"
+    r"(?:[ -](?:of |de |d['’])?[^\W\d_]+[.,]?(?: (?:of|de|del|di))?)?[ -]\Z"
+)
+"""A day, with a word for its month or behind one, before a year."""
+_WORD_OF_YEAR: Final = re.compile(
+    r"(?P<word>[^\W\d_]+)[.,]?(?: (?:of|de|del|di))?[ -]\Z"
+)
+_DIGIT_BEFORE: Final = re.compile(r"[0-9] \Z")
+_DIGIT_BEHIND: Final = re.compile(r" [0-9]")
 _YEAR_BEHIND: Final = re.compile(r",?(?: of)? ?(?P<year>[0-9]{4})")
 _YEAR_BEGINS: Final = re.compile(r",?(?: (?:of? ?)?)?[0-9]{0,3}")
 _DAY_BEFORE: Final = re.compile(r"[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+\Z")
@@ -154,8 +169,9 @@ class Restorer:
 
     def _match(self, unit: Unit, text: str, at: int) -> int:
         """How many characters a unit takes here: 0 if it is not here."""
-        wanted = (unit.sent + unit.after).casefold()
-        given = text[at : at + len(unit.sent) + len(unit.after)].casefold()
+        wanted = (unit.sent + unit.after).translate(_PLAIN).casefold()
+        given = text[at : at + len(unit.sent) + len(unit.after)]
+        given = given.translate(_PLAIN).casefold()
         if given != wanted:
             can_come = wanted.startswith(given) and at + len(given) >= len(text)
             return 0 if self._is_end or not can_come else _WAIT
@@ -168,10 +184,13 @@ class Restorer:
             return self._match_address(unit, text, end)
         following = text[end : end + 2]
         is_short = len(following) < 2 and not self._is_end
-        if is_short and not unit.after and (not following or following in _JOINER):
+        joiner = f"{_JOINER} " if unit.is_part else _JOINER
+        if is_short and not unit.after and (not following or following in joiner):
             return _WAIT
         if unit.missing and (step := self._match_missing(unit, text[end:])):
             return 0 if step != _WAIT else _WAIT
+        if unit.is_part and self._is_of_date():
+            return 0
         return self._match_number(unit, text, end)
 
     def _match_number(self, unit: Unit, text: str, end: int) -> int:
@@ -220,14 +239,26 @@ class Restorer:
         """Whether what a date leaves out stands beside it: then it is another date."""
         if unit.missing == "day":
             return int(_DAY_BEFORE.search(self._behind) is not None)
+        if unit.missing == "rest":
+            return int(self._is_of_date())
         if _YEAR_BEHIND.match(rest):
             return 1
         may_come = _YEAR_BEGINS.fullmatch(rest) is not None and not self._is_end
         return _WAIT if may_come else 0
 
+    def _is_of_date(self) -> bool:
+        """Whether a day or the name of a month stands before a year."""
+        word = _WORD_OF_YEAR.search(self._behind)
+        is_month = word is not None and is_month_of_any(word["word"])
+        return is_month or _DAY_OF_YEAR.search(self._behind) is not None
+
     def _is_apart(self, unit: Unit, text: str, end: int) -> bool:
         """Whether a number is no part of a longer one, and no marker of a list."""
         if _INSIDE.search(self._behind):
+            return False
+        if unit.is_part and (
+            _DIGIT_BEFORE.search(self._behind) or _DIGIT_BEHIND.match(text, end)
+        ):
             return False
         if not unit.after and WORD.match(text, end):
             return False  # "July 5th" is not "July 5"

@@ -72,7 +72,8 @@ class Unit:
     way to write what was sent, and may be written like what was sent of something else.
     A weekday or month may be ``translated``: ``plain`` as inside a sentence or in
     capitals, ``capital`` as at the beginning of one. An address ``is_text`` if it names
-    no server by itself, such as a handle: then it is never put into a link.
+    no server by itself, such as a handle: then it is never put into a link. One that
+    ``is_part`` is of a longer number, and is none beside other digits.
     """
 
     sent: str
@@ -85,6 +86,7 @@ class Unit:
     is_rewritten: bool = False
     translated: Translated = ""
     is_text: bool = False
+    is_part: bool = False
 
 
 @final
@@ -540,6 +542,11 @@ def _with_blanks(text: str) -> str:
     return _with_commas(text).replace(",", " ").replace(".", ",")
 
 
+def _with_apostrophes(text: str) -> str:
+    """Write an amount as in Switzerland."""
+    return _with_commas(text).replace(",", "'") if _is_amount(text) else text
+
+
 def _groups(text: str) -> list[str]:
     """The groups of digits of a telephone number or of a card; none for others."""
     found: list[str] = _GROUP.findall(text)
@@ -582,6 +589,7 @@ _FORMS: Final[tuple[Callable[[str], str], ...]] = (
     _without_commas_with_cents,
     _as_float,
     _with_blanks,
+    _with_apostrophes,
     *(partial(_join_groups, sign=sign) for sign in ("", "-", ".", " ")),
     _in_brackets,
 )
@@ -601,7 +609,7 @@ def _word_units(
     is_number = theirs.isascii() and theirs.isdigit()
     needs_context = shape in _CONTEXT or (is_number and len(theirs) == 1)
     if is_number and len(theirs) > 2:
-        yield Unit(theirs, mine)
+        yield Unit(theirs, mine, is_part=not is_alone)
         if is_alone and len(theirs) > 3 and shape.endswith(" digits"):
             yield from _other_forms(mine, theirs)
     elif not is_alone:

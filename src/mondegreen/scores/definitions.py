@@ -143,7 +143,7 @@ COLUMNS: Final = {
             "near_loss",
             "nats",
             "near loss",
-            "The promise for near words",
+            "The guarantee for near words",
             "The most by which an output can move the odds between a word and its "
             "nearest neighbour: 1 nat is a factor of 2.7, 3 nats of 20, 7 nats of "
             "1,100.",
@@ -154,7 +154,7 @@ COLUMNS: Final = {
             "worst_loss",
             "nats",
             "worst loss",
-            "The promise for any two words",
+            "The guarantee for any two words",
             "The most by which an output can move the odds between any two words of "
             "the vocabulary, however unlike. Nats of different mechanisms mean the "
             "same.",

@@ -101,7 +101,7 @@ def verify(path: str | Path, noted: str | None = None) -> Chain:
     """
     if noted is not None and not _HASH.fullmatch(noted):
         given = f"{len(noted)} characters"
-        allowed = "the whole hash, 64 hex digits: the first digits alone can be forged"
+        allowed = "the whole hash, 64 digits of 0-9 and a-f: fewer can be forged"
         raise InvalidParameterError("noted hash", given, allowed)
     found = _Scan(path, noted)
     if found.rest:

@@ -18,7 +18,7 @@ _KEPT: Final = {
 }
 _READ: Final = (
     "  Read:      the page Threat model of the documentation, for what the rest of a "
-    "sentence gives away. GET /guarantee states the promise."
+    "sentence gives away. GET /guarantee states the rest."
 )
 
 

@@ -154,8 +154,8 @@ class ExplainAnswer(BaseModel):
     )
     odds: list[dict[str, Any]] | None = Field(
         None,
-        description="Loss against other words, in nats: what is promised and what is "
-        "realised. With a policy, also what is hidden.",
+        description="Loss against other words, in nats: the guarantee and the exact "
+        "value. With a policy, also what is hidden.",
     )
     runs: int | None = Field(
         None, description="Outputs that were sampled; null if all values are exact."

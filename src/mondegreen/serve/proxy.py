@@ -495,7 +495,7 @@ def _parse(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise RefusedRequestError("", "must be a JSON object", reason="body")
+        raise RefusedRequestError("", "must be a valid JSON object", reason="body")
     if b"\\u" in data and _has_half(values):
         raise Refused(400, "body", HALF)
     return values

@@ -12,3 +12,5 @@ export declare const MONTHS_SHORT: readonly (readonly string[])[];
 export declare function translations(sent: string, original: string): Translation[];
 /** List the short forms of a weekday or month: `list_short_forms` of `mondegreen.prompts.calendar`. */
 export declare function shortForms(sent: string, original: string): Translation[];
+/** Whether a word is the name of a month in one of the languages, or a short form. */
+export declare function isMonthOfAny(word: string): boolean;

@@ -5,7 +5,8 @@ export interface Notation {
     /** What the notation leaves out of the date. */
     readonly missing: Missing;
 }
-export type Missing = "" | "year" | "day";
+/** Where only the year is left, it is the rest. */
+export type Missing = "" | "year" | "day" | "rest";
 /** List other notations of a date: `list_notations` of `mondegreen.prompts.dates`. */
 export declare function notations(sent: string, original: string): Notation[];
 /** The number of a month by its English name, full or short; 0 for others. */

@@ -40,6 +40,8 @@ export declare class Restorer {
     private isTranslated;
     /** Whether what a date leaves out stands beside it: then it is another date. */
     private matchMissing;
+    /** Whether a day or the name of a month stands before a year. */
+    private isOfDate;
     /** Whether a number is no part of a longer one, and no marker of a list. */
     private isApart;
     /** Whether an address is here as it was sent, and no longer one. */

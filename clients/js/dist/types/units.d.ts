@@ -15,6 +15,8 @@ export interface Unit {
     readonly translated: "" | "plain" | "capital";
     /** Whether an address names no server by itself, such as a handle: it is never put into a link. */
     readonly isText: boolean;
+    /** Whether it is a part of a longer number, and none beside other digits. */
+    readonly isPart: boolean;
 }
 /** A word of an answer. Scripts without spaces separate words of other scripts. */
 export declare const WORD: RegExp;

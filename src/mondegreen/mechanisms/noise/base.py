@@ -161,5 +161,5 @@ def decoder_parameter() -> Any:
     return base.parameter(
         "exact",
         range=", ".join(decoders.DECODERS),
-        help="how the nearest word is found; no part of the promise depends on it",
+        help="how the nearest word is found; the guarantee does not depend on it",
     )

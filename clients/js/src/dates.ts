@@ -18,12 +18,13 @@ const NAMED =
   /^(?:([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? )?([a-z]+)\.?(?: ([0-9]{1,2})(?:st|nd|rd|th)?)?(?:,? ([0-9]{4}))?$/i;
 const YEAR_FIRST = /^([0-9]{4})([/.-])([0-9]{1,2})\2([0-9]{1,2})$/;
 const SLASHED = /^[0-9]{1,2}\/[0-9]{1,2}\//;
-const WITHOUT_YEAR = ["{M} {d}", "{d} {M}", "{M} {n}", "{n} of {M}", "{n} {M}", "{M} {D}", "{D} {M}"];
-const WITH_YEAR = [
+/** Days of one digit also with a zero before them. */
+const padded = (forms: string[]): string[] => forms.flatMap((form) => [form, form.replace("{d}", "{D}")]);
+const WITHOUT_YEAR = padded(["{M} {d}", "{d} {M}", "{M} {n}", "{n} of {M}", "{n} {M}"]);
+const WITH_YEAR = padded([
   "{M} {d}, {y}", "{M} {d} {y}", "{d} {M} {y}", "{d} {M}, {y}", "{M} {n}, {y}", "{n} of {M} {y}",
-  "{n} of {M}, {y}", "{n} {M} {y}", "{M} {D}, {y}", "{M} {D} {y}", "{D} {M} {y}", "{D} {M}, {y}",
-  "{d}-{M}-{y}", "{D}-{M}-{y}",
-];
+  "{n} of {M}, {y}", "{n} {M} {y}", "{d}-{M}-{y}",
+]);
 const WITHOUT_DAY = ["{M} {y}", "{M} of {y}"];
 const DIGITS = ["{a}/{b}/{y}", "{A}/{B}/{y}", "{a}.{b}.{y}", "{A}.{B}.{y}", "{a}/{b}/{s}", "{A}/{B}/{s}", "{A}-{B}-{y}"];
 

@@ -18,7 +18,6 @@ const SIGNS = ".,/:\\-'’\u00a0\u2009\u202f\u2011";
 const INSIDE = new RegExp(`[0-9][${SIGNS}]$`);
 const LONGER = new RegExp(`^[${SIGNS}]?[0-9]`);
 const JOINER = new RegExp(`^[${SIGNS}]?$`);
-const PLAIN: Readonly<Record<string, string>> = { "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2011": "-" };
 /** A day, with a word for its month or behind one, before a year. */
 const DAY_OF_YEAR =
   /(?<![0-9])[0-9]{1,2}(?:st|nd|rd|th|er|[.ºª])?,?(?:[ -](?:of |de |d['’])?\p{L}+[.,]?(?: (?:of|de|del|di))?)?[ -]$/u;
@@ -263,7 +262,7 @@ export class Restorer {
 }
 
 function plain(text: string): string {
-  return text.replace(/[\u00a0\u2009\u202f\u2011]/g, (sign) => PLAIN[sign]!);
+  return text.replace(/[\u00a0\u2009\u202f]/g, " ").replaceAll("\u2011", "-");
 }
 
 function isUpper(word: string): boolean {

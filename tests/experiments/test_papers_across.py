@@ -11,7 +11,9 @@ pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
 import mondegreen as mg
+from mondegreen import load_space
 from mondegreen.space.binarize import with_codes
+from mondegreen_experiments import releases
 from mondegreen_experiments.bench import Labelled
 from mondegreen_experiments.choices import Choices
 from mondegreen_experiments.measures.scramblers import SCRAMBLERS
@@ -218,3 +220,15 @@ def test_what_is_published_is_on_a_grid_and_claims_read_every_table(name):
         assert {each.holds(table) for each in recipe.shapes} <= {True, False}
         laws = {point["law"] for point in grid if "law" in point}
         assert laws <= {*LAWS, *SCRAMBLERS, BY_LARGEST, BY_RATIO, NO_NOISE}
+
+
+@pytest.mark.parametrize("law", ["CMP", "Mahalanobis", "Vickrey"])
+def test_the_decoder_that_is_sooner_releases_the_same_words(monkeypatch, law):
+    """A recipe takes the faster one of this machine: its results are no others."""
+    space, words = load_space(), np.arange(64, dtype=np.int32)
+    found = []
+    for decoder in ("exact", "fast"):
+        monkeypatch.setattr(releases, "_sooner", lambda space, name=decoder: name)
+        state = releases.prepared(law, 12.0, space)
+        found.append(state.sample(words, np.random.default_rng(0)).tolist())
+    assert found[0] == found[1]

@@ -153,7 +153,7 @@ def list_translations(sent: str, original: str) -> list[Translation]:
 def is_month_of_any(word: str) -> bool:
     """Whether a word is the name of a month in one of the languages, or a short form.
 
-    >>> is_month_of_any("Februar"), is_month_of_any("Sept"), is_month_of_any("since")
+    >>> is_month_of_any("febrero"), is_month_of_any("Sept"), is_month_of_any("since")
     (True, True, False)
     """
     return word.casefold() in _months()

@@ -232,3 +232,16 @@ def test_the_decoder_that_is_sooner_releases_the_same_words(monkeypatch, law):
         state = releases.prepared(law, 12.0, space)
         found.append(state.sample(words, np.random.default_rng(0)).tolist())
     assert found[0] == found[1]
+
+
+def test_what_measures_time_names_its_decoder(monkeypatch):
+    """Else CMP would cost what the machine's faster decoder does."""
+
+    def choose(space):
+        raise AssertionError("the decoder is chosen by the machine")
+
+    monkeypatch.setattr(releases, "_sooner", choose)
+    measured("tem-cost", {"law": "CMP", "epsilon": 5})
+    measured("brr-sizes", {"vectors": "glove-300", "codes": "trained"})
+    with pytest.raises(AssertionError, match="by the machine"):
+        releases.prepared("CMP", 5.0, Reviews().space("glove-300"))

@@ -19,7 +19,7 @@ const NAMED =
 const YEAR_FIRST = /^([0-9]{4})([/.-])([0-9]{1,2})\2([0-9]{1,2})$/;
 const SLASHED = /^[0-9]{1,2}\/[0-9]{1,2}\//;
 /** Days of one digit also with a zero before them. */
-const padded = (forms: string[]): string[] => forms.flatMap((form) => [form, form.replace("{d}", "{D}")]);
+const padded = (forms: string[]): string[] => [...new Set([...forms, ...forms.map((form) => form.replace("{d}", "{D}"))])];
 const WITHOUT_YEAR = padded(["{M} {d}", "{d} {M}", "{M} {n}", "{n} of {M}", "{n} {M}"]);
 const WITH_YEAR = padded([
   "{M} {d}, {y}", "{M} {d} {y}", "{d} {M} {y}", "{d} {M}, {y}", "{M} {n}, {y}", "{n} of {M} {y}",

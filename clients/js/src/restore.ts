@@ -14,7 +14,7 @@ const NAMES = ["first_name", "surname", "place", "organization", "other_name", "
 const BEGINNING = /(?:^|[.!?:\n¡¿«"“(*#>-])[ ]*$/;
 const ALNUM = /^[\p{L}\p{N}]/u;
 /** Signs within a number: blanks and a hyphen at which no line ends, too. */
-const SIGNS = ".,/:\\-'’\u00a0\u2009\u202f\u2011";
+const SIGNS = ".,/:'’\u00a0\u2009\u202f\u2011-"; // the hyphen is last, as a class needs it
 const INSIDE = new RegExp(`[0-9][${SIGNS}]$`);
 const LONGER = new RegExp(`^[${SIGNS}]?[0-9]`);
 const JOINER = new RegExp(`^[${SIGNS}]?$`);

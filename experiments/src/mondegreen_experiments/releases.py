@@ -62,18 +62,18 @@ def coded(space: Space) -> Space:
     return space
 
 
-def prepared(law: str, epsilon: float, space: Space) -> State:
+def prepared(law: str, epsilon: float, space: Space, decoder: str = "") -> State:
     """A mechanism by the name in the papers, ready for a space.
 
-    Where noise is decoded, that is by the decoder that takes less time here: ``fast``
-    finds the words of ``exact``, on a processor with products of 8 bits sooner, and on
-    others 20 times as late.
+    Where noise is decoded, that is by ``decoder``, or by the one that takes less time
+    here: ``fast`` finds the words of ``exact``, on a processor with products of 8 bits
+    sooner, and on others 20 times as late. What measures cost names it.
     """
     name, parameters = LAWS[law]
     if name == "brr":
         space = coded(space)
     elif name in _DECODED:
-        parameters = {**parameters, "decoder": _sooner(space)}
+        parameters = {**parameters, "decoder": decoder or _sooner(space)}
     return mechanism(name, epsilon=float(epsilon), **parameters).prepare(space)
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
+from mondegreen.policy.shapes import PLACES, SHAPES
 from mondegreen.prompts.calendar import MONTHS_SHORT
 
 Missing = Literal["", "year", "day", "rest"]
@@ -36,16 +37,22 @@ _NAMED: Final = re.compile(
 )
 _SLASHED: Final = re.compile(r"[0-9]{1,2}/[0-9]{1,2}/")
 _YEAR_FIRST: Final = re.compile(r"([0-9]{4})([/.-])([0-9]{1,2})\2([0-9]{1,2})")
-_WITHOUT_YEAR: Final = (
+
+
+def _pad(*forms: str) -> tuple[str, ...]:
+    """Add to forms those whose day of one digit has a zero before it."""
+    padded = (form.replace("{day}", "{two}") for form in forms)
+    return tuple(dict.fromkeys((*forms, *padded)))
+
+
+_WITHOUT_YEAR: Final = _pad(
     "{month} {day}",
     "{day} {month}",
     "{month} {nth}",
     "{nth} of {month}",
     "{nth} {month}",
-    "{month} {two}",
-    "{two} {month}",
 )
-_WITH_YEAR: Final = (
+_WITH_YEAR: Final = _pad(
     "{month} {day}, {year}",
     "{month} {day} {year}",
     "{day} {month} {year}",
@@ -54,12 +61,7 @@ _WITH_YEAR: Final = (
     "{nth} of {month} {year}",
     "{nth} of {month}, {year}",
     "{nth} {month} {year}",
-    "{month} {two}, {year}",
-    "{month} {two} {year}",
-    "{two} {month} {year}",
-    "{two} {month}, {year}",
     "{day}-{month}-{year}",
-    "{two}-{month}-{year}",
 )
 _WITHOUT_DAY: Final = ("{month} {year}", "{month} of {year}")
 _WORDS: Final[tuple[tuple[str, Missing], ...]] = (
@@ -69,6 +71,9 @@ _WORDS: Final[tuple[tuple[str, Missing], ...]] = (
 )
 _NAMES: Final = 4
 """Names of a month: in full, short, short with a full stop, and another short one."""
+
+
+_ORDINALS: Final = SHAPES[PLACES["ordinal"]]
 
 
 class Notation(NamedTuple):
@@ -175,7 +180,8 @@ def _write(date: _Date, month_first: bool) -> Iterator[tuple[str, Missing]]:
     is_date = 1 <= month <= len(_MONTHS) and (date.is_named or 1 <= day <= 31)
     is_date &= month_first or not date.is_named
     forms = _WORDS if date.year else _WORDS[: len(_WITHOUT_YEAR)]
-    parts = {"day": day, "two": f"{day:02}", "nth": _nth(day), "year": date.year}
+    nth = _ORDINALS.print(day - 1)
+    parts = {"day": day, "two": f"{day:02}", "nth": nth, "year": date.year}
     # The month of a date that names it comes back by itself: its day must too.
     for name in _name_month(month) if is_date else [""] * _NAMES:
         for form, missing in forms:
@@ -184,16 +190,9 @@ def _write(date: _Date, month_first: bool) -> Iterator[tuple[str, Missing]]:
     if date.year:
         for sign in "-/":
             yield is_date * f"{date.year}{sign}{month:02}{sign}{day:02}", ""
-        if (
-            date.is_year_first
-        ):  # dots and dashes are of countries where the day is first
+        if date.is_year_first:  # with dots and dashes, the day is first
             yield from _write_digits(day, month, date.year)
         yield from _write_digits(month, day, date.year)
-
-
-def _nth(day: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-    return f"{day}{'th' if 10 < day < 14 else ending}"
 
 
 def _name_month(month: int) -> list[str]:

@@ -26,9 +26,8 @@ _APOSTROPHE: Final = re.compile(r"\w['’]\Z")
 _ABSOLUTE: Final = re.compile(r"(?i)https?://")
 _PLAIN: Final = str.maketrans("\u00a0\u2009\u202f\u2011", "   -")
 """Blanks and a hyphen at which no line ends: an answer has them in numbers."""
-_SIGNS: Final = ".,/:\\-'’\u00a0\u2009\u202f\u2011"
-"""Within a number; written for a class of a regular expression."""
-_JOINER: Final = _SIGNS.replace("\\", "")
+_SIGNS: Final = ".,/:'’\u00a0\u2009\u202f\u2011-"
+"""Within a number; the hyphen is last, as a class of a regular expression needs it."""
 _BEHIND_ADDRESS: Final = ".,;:!?*"
 """Signs that may end an address, in bold type too, if no other sign follows."""
 _STRING: Final = re.compile(r'(?:[^"\\]|\\u[0-9A-Fa-f]{4}|\\[^u])+')
@@ -184,8 +183,8 @@ class Restorer:
             return self._match_address(unit, text, end)
         following = text[end : end + 2]
         is_short = len(following) < 2 and not self._is_end
-        joiner = f"{_JOINER} " if unit.is_part else _JOINER
-        if is_short and not unit.after and (not following or following in joiner):
+        signs = f"{_SIGNS} " if unit.is_part else _SIGNS
+        if is_short and not unit.after and (not following or following in signs):
             return _WAIT
         if unit.missing and (step := self._match_missing(unit, text[end:])):
             return 0 if step != _WAIT else _WAIT

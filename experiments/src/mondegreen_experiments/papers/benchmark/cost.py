@@ -49,7 +49,7 @@ def _times(
     space, words = _fresh(bench, dim, seed)
     rng = np.random.default_rng(seed)
     begun = time.process_time()
-    state = prepared(law, epsilon, space)
+    state = prepared(law, epsilon, space, "exact")
     ready = time.process_time()
     first = _time(state, words, rng)
     again = min(_time(state, words, rng) for _ in range(2))
@@ -78,7 +78,7 @@ def _peak(bench: Bench, law: str, epsilon: float, dim: int) -> float:
     space, words = _fresh(bench, dim, 0)
     tracemalloc.start()
     try:
-        prepared(law, epsilon, space).sample(words, np.random.default_rng(0))
+        prepared(law, epsilon, space, "exact").sample(words, np.random.default_rng(0))
         return tracemalloc.get_traced_memory()[1] / _MB
     finally:
         tracemalloc.stop()

@@ -44,7 +44,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
         len(np.intersect1d(row, _nearest(word, codes.distances(word, every))))
         for word, row in zip(words[:, None], near, strict=True)
     ]
-    state, exact = prepared("BRR", 2.0, space), prepared("CMP", 20.0, space)
+    state, exact = prepared("BRR", 2.0, space), prepared("CMP", 20.0, space, "exact")
     binary_time = _time(lambda: state.sample(words, rng))
     exact_time = _time(lambda: exact.sample(words, rng))
     return {

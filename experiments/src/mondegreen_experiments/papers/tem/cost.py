@@ -42,7 +42,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     size, epsilon = space.vocab_size, float(point["epsilon"])
     words = rng.choice(size, min(_WORDS, size), replace=False).astype(np.int32)
     begun = time.process_time()
-    state = prepared(str(point["law"]), epsilon, space)
+    state = prepared(str(point["law"]), epsilon, space, "exact")
     ready = time.process_time()
     state.sample(words, rng)
     first = time.process_time()

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
+from commands import run_command
 from mondegreen.cli.main import cli
 from mondegreen.errors import OptionalDependencyError
 
@@ -128,3 +129,30 @@ def test_advice_on_an_encoding_can_be_followed(tmp_path, monkeypatch, name, argu
     has_option = "privatize" in arguments
     assert ("--encoding" in done.stderr) == has_option
     assert ("iconv -f latin-1 -t utf-8" in done.stderr) != has_option
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "policy build {} -o {}",
+        "policy build good.txt {} -o ./{}",
+        "policy export ./{} --device -o {} -e 12",
+        "space build {} -o {}",
+        "space build good.txt --words {} -o {}",
+        "space binarize ./{} -o {} --codes-only",
+        "space tree glove-840b-34k --opposites {} -o {}",
+        "language build {} -o {}",
+        "language mix {} good.txt --on held.txt -o {}",
+        "language adapt {} -o {} --policy all -e 10",
+    ],
+)
+def test_no_command_replaces_a_file_that_it_reads(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    own = tmp_path / "own.txt"
+    for path in (own, tmp_path / "good.txt", tmp_path / "held.txt"):
+        path.write_text("[health]\nabcdefgh\n", encoding="utf-8")
+    words = command.format("own.txt", "own.txt").split()
+    result = run_command(*words, "--force", expect=2)
+    assert "own.txt" in result.stderr
+    assert "separate file" in result.stderr
+    assert own.read_text(encoding="utf-8") == "[health]\nabcdefgh\n"

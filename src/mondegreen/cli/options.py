@@ -28,6 +28,7 @@ import click
 
 from mondegreen.errors import (
     ConfigurationError,
+    DataError,
     InvalidParameterError,
     MissingColumnError,
     SourceError,
@@ -526,6 +527,23 @@ def check_separate(
     for name, path in named:
         if path == "-" and (output == "-" or name == "--map"):
             raise InvalidParameterError(name, path, _SEPARATE)
+
+
+def check_output(
+    output: Path, read: Iterable[str | Path | None], *, force: bool
+) -> None:
+    """Refuse to replace a file that is read, and any other without --force.
+
+    It is a usage error (exit code 2) to name as output one of the files in ``read``.
+    """
+    from mondegreen.io.target import is_same_file
+
+    if not output.exists():
+        return
+    if any(path and is_same_file(str(path), str(output)) for path in read):
+        raise InvalidParameterError("--output", str(output), _SEPARATE)
+    if not force:
+        raise DataError(f"{output}: exists already; --force overwrites it")
 
 
 def read_option_lines(path: str | None) -> tuple[str, ...]:

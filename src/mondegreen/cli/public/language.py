@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,7 +12,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import File, LanguageName, argument, command, option
 from mondegreen.cli.render import echo_facts, echo_table, progress, say
-from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
+from mondegreen.errors import ConfigurationError, SourceError
 from mondegreen.io.guess import Format
 from mondegreen.settings import Settings
 
@@ -105,7 +105,7 @@ def build(
     from mondegreen.language.store import save_language
     from mondegreen.space.store import load_space
 
-    _check_output(output, public, force=force)
+    options.check_output(output, public, force=force)
     say(_PUBLIC)
     loaded = load_space(space)
     batches = (
@@ -145,7 +145,7 @@ def mix(
     from mondegreen.language.store import load_language, save_language
     from mondegreen.space.store import load_space
 
-    _check_output(output, [held, first, second], force=force)
+    options.check_output(output, [held, first, second], force=force)
     say(_PUBLIC)
     one, other, loaded = load_language(first), load_language(second), load_space(space)
     one.check_space(loaded)
@@ -202,7 +202,7 @@ def adapt(
     from mondegreen.privatizer.build import build_mechanism
     from mondegreen.privatizer.spec import find_space
 
-    _check_output(output, [release], force=force)
+    options.check_output(output, [release], force=force)
     if (policy := settings.resolve().policy) != "all":
         raise ConfigurationError(
             f"a release under policy {policy!r} needs no language model. Name the "
@@ -229,17 +229,6 @@ def adapt(
 
 for _verb in (list_languages, info, build, mix, adapt):
     language.add_command(_verb)
-
-
-def _check_output(output: Path, read: Sequence[str], *, force: bool) -> None:
-    """Refuse to replace a file that is read, and without --force any other."""
-    from mondegreen.io.target import is_same_file
-    from mondegreen.language.store import refuse_existing
-
-    if any(is_same_file(path, str(output)) for path in read):
-        allowed = "a separate file, different from the files that it is built from"
-        raise InvalidParameterError("--output", str(output), allowed)
-    refuse_existing(output, force=force)
 
 
 def _batches(

@@ -20,7 +20,7 @@ from mondegreen.cli.render import (
     echo_table,
     same_lines,
 )
-from mondegreen.errors import ConfigurationError, DataError
+from mondegreen.errors import ConfigurationError
 from mondegreen.settings import DEFAULT_POLICY, POLICIES, Settings
 
 if TYPE_CHECKING:
@@ -226,8 +226,7 @@ def build(
     from mondegreen.policy.policy import Policy, list_opened
     from mondegreen.policy.policy_file import build_policy_file, check_policy_file
 
-    if output.exists() and not force:
-        raise DataError(f"{output}: exists already; --force overwrites it")
+    options.check_output(output, [str(each) for each in sources], force=force)
     lexicon = load_lexicon() if base == "english" else None
     inherited = list_opened(like).intersection(lexicon.classes if lexicon else ())
     data = build_policy_file(

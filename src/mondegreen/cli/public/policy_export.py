@@ -15,7 +15,6 @@ from mondegreen.cli.public.device import (
     name_epsilons,
     write_artifact,
 )
-from mondegreen.errors import ConfigurationError
 from mondegreen.settings import DEFAULT_MECHANISM, DEFAULT_POLICY, Settings
 
 
@@ -31,7 +30,11 @@ def export(
         default=DEFAULT_MECHANISM,
     ),
     settings: Settings = options.settings(
-        *(each for each in options.POLICY if each != "policy"), "same", "structure"
+        *(each for each in options.POLICY if each != "policy"), "structure"
+    ),
+    same: Literal["place", "record"] = option(
+        "place: each place gets a new draw. record: one replacement throughout a text "
+        "of a record, which discloses which of its sensitive words are equal."
     ),
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,
@@ -52,9 +55,8 @@ def export(
     """  # noqa: D301
     from mondegreen.device.artifact import policy_artifact
 
-    if output.exists() and Path(name).exists() and output.samefile(name):
-        raise ConfigurationError(f"-o {output} is the policy itself; name another file")
-    chosen = replace(settings, policy=name, mechanism=mechanism)
+    options.check_output(output, [name], force=force)
+    chosen = replace(settings, policy=name, mechanism=mechanism, same=same)
     facts: dict[str, object] = {
         "policy": name,
         "mechanism": mechanism,

@@ -66,11 +66,10 @@ def build(
 
     Example: mondegreen space build glove.6B.50d.txt --limit 20000 -o small.safetensors
     """
-    from mondegreen.space.store import refuse_existing
     from mondegreen.space.vectors.readers import BadRows
     from mondegreen.space.vectors.source import open_vectors
 
-    refuse_existing(output, force=force)
+    options.check_output(output, [vectors, words, word_list], force=force)
     if (form == "npy" or vectors.suffix == ".npy") and word_list is None:
         word_list, words = words, None
     if not all("=" in pair for pair in about):
@@ -229,9 +228,9 @@ def binarize(
     from mondegreen.space.binarize import with_codes
     from mondegreen.space.codes import check_bits
     from mondegreen.space.space import Space
-    from mondegreen.space.store import load_space, refuse_existing
+    from mondegreen.space.store import load_space
 
-    refuse_existing(output, force=force)
+    options.check_output(output, [space], force=force)
     loaded, show = load_space(space), shower(quiet)
     made = with_codes(
         loaded,
@@ -283,11 +282,11 @@ def tree(
 
     Example: mondegreen space tree vectors.safetensors -o tree.safetensors --leaf 22
     """
-    from mondegreen.space.store import load_space, refuse_existing, with_tree
+    from mondegreen.space.store import load_space, with_tree
     from mondegreen.space.tree_build import build_tree
     from mondegreen.space.word_classes import FUNCTION_CLASSES, WordNet, word_classes
 
-    refuse_existing(output, force=force)
+    options.check_output(output, [space, opposites], force=force)
     loaded, show = load_space(space), shower(quiet)
     pairs = _pairs(loaded, opposites) if opposites is not None else []
     classes, about = None, {}

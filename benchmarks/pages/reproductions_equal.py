@@ -81,8 +81,8 @@ def equal_sentence(rows: Sequence[Row]) -> str:
         f"({_named([f'{each:.0%}' for each in levels])} of the words): by the "
         f"{y} of releases, as they are or decoded word by word, on "
         f"{_named(groups, 'and')}. In {len(close)} of these {len(best)} comparisons, "
-        f"{FEW} or more mechanisms cannot be told from the best one. Best in the "
-        f"others: {'; '.join(said) or 'none'}."
+        f"{FEW} or more mechanisms cannot be told from the best one. The best "
+        f"elsewhere: {'; '.join(said) or 'none'}."
     )
 
 

@@ -83,7 +83,7 @@ TITLES: Final = {
 
 NOTES: Final = {
     "cmp": "Vectors (GloVe 840B), and most texts and models, are stand-ins.",
-    "tem": "We read its poster, not the paper. Our vectors are GloVe 840B.",
+    "tem": "We read its poster and pseudocode, not the paper. Our vectors are GloVe 840B.",
     "benchmark": "Our vectors are GloVe 840B, by PCA.",
     "brr": "All rows are set aside: our vectors, searches and sizes differ.",
     "vickrey": "All rows measure [our form](proofs/vickrey.md), which may return the "
@@ -119,8 +119,8 @@ def in_short() -> str:
         f"{told[HOLDS]} hold here{only if within else ''}, {_negated(told[FAILS])}, "
         f"and {told[UNTOLD]} cannot be told here.** Of these {told[UNTOLD]}, we set "
         f"{len(aside)} aside by [a rule](#how-to-read-this-page) that we made after "
-        "the first measurements: our interval lies above "
-        f"0 in {above}, below 0 in {below}, and contains 0 in {around}."
+        f"the first measurements: without it, {above} would hold, {below} would not, "
+        f"and {around} could not be told."
     )
     second = (
         f"{told[APART]} more claims are counted apart, such as definitions. For "

@@ -231,13 +231,14 @@ def numbers() -> Table:
 def judged() -> Table:
     """Every claim: the paper's numbers, by how much its test is passed, and why."""
     header = (
-        "id", "experiment", "scale", "where", "claim", "test", "paper's numbers",
+        "id", "of", "experiment", "scale", "where", "claim", "test", "paper's numbers",
         "source", "paper's margin", "our margin", "low", "high", "runs", "verdict",
         "why",
     )  # fmt: skip
     lines = [
         [
             cited(row, each) if each["name"] else "",
+            "us" if each["where"].startswith(OURS) else "the paper",
             row["recipe"],
             row["scale"],
             each["where"],

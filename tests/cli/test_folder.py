@@ -95,6 +95,16 @@ def test_a_column_is_dropped_from_the_files_that_have_columns(run, tmp_path):
     run("in", "-o", "again", "--drop", "id", expect=3)
 
 
+def test_lines_of_text_need_no_column_beside_tables(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("review\nI met Ann\n")
+    (tmp_path / "in" / "b.txt").write_text("I met Ann.\n")
+    run("in", "-o", "out", "-c", "review")
+    for path in ("out/a.csv", "out/b.txt"):
+        assert "I met " in Path(path).read_text()
+        assert "Ann" not in Path(path).read_text()
+
+
 def test_files_and_folders_can_be_mixed(run, texts, tmp_path):
     run("in/a.txt", "in/sub", "-o", "out", "--jobs", "2")
     assert names(tmp_path / "out") == ["a.txt", "b.csv"]

@@ -905,11 +905,19 @@ def test_a_report_brings_earlier_passes_to_formats_that_cannot_carry_them(run):
         assert path in done.stderr
 
 
+def _forget_outputs(report):
+    """As in the report of a release that went to a pipe."""
+    found = json.loads(Path(report).read_bytes())
+    Path(report).write_text(json.dumps({**found, "outputs": []}))
+
+
 def test_an_earlier_report_of_a_file_with_other_rows_is_warned_of(run):
     Path("in.csv").write_text("a,b\nbad,fad\n")
     Path("other.csv").write_text("a,b\nbad,fad\nbad,fad\n")
     run("in.csv", "-o", "a.csv", "-c", "a", "--report", "a.json")
     run("other.csv", "-o", "c.csv", "-c", "a", "--report", "c.json")
+    for name in ("a.json", "c.json"):
+        _forget_outputs(name)
     told = ["--report", "x.json", "--force", "--earlier"]
     warning = "the report of --earlier is about 2 rows, and INPUT has 1."
     assert warning in run("a.csv", "-o", "x.csv", "-c", "b", *told, "c.json").stderr
@@ -917,8 +925,22 @@ def test_an_earlier_report_of_a_file_with_other_rows_is_warned_of(run):
     assert "the report of --earlier is about" not in done.stderr
     # A report of several files counts the rows of all of them.
     run("a.csv", "c.csv", "-o", "safe", "-c", "b", "--report", "many.json")
-    done = run("a.csv", "-o", "x.csv", "-c", "b", *told, "many.json")
+    done = run("safe/a.csv", "-o", "x.csv", "-c", "a", *told, "many.json")
     assert "the report of --earlier is about" not in done.stderr
+
+
+def test_an_earlier_report_of_another_file_is_refused(run):
+    Path("in.csv").write_text("a,b\nbad,fad\n")
+    run("in.csv", "-o", "a.csv", "-c", "a", "--report", "a.json")
+    told = ["-c", "b", "--report", "x.json", "--earlier", "a.json"]
+    done = run("in.csv", "-o", "x.csv", *told, expect=3)  # the original, by mistake
+    assert "in.csv" in done.stderr
+    assert "its SHA-256 differs" in done.stderr
+    assert not Path("x.csv").exists()
+    assert not Path("x.json").exists()
+    done = run("-", "-o", "x.csv", "--format", "csv", *told, expect=2)
+    assert "give INPUT as a file" in done.stderr
+    run("a.csv", "-o", "x.csv", *told)
 
 
 def test_earlier_passes_need_a_report_where_the_format_cannot_carry_them(run):
@@ -928,6 +950,7 @@ def test_earlier_passes_need_a_report_where_the_format_cannot_carry_them(run):
     assert "--earlier needs --report" in done.stderr
     assert not Path("b.csv").exists()
     pq.write_table(pa.table({"text": ["bad"]}), "in.parquet")
+    _forget_outputs("a.json")
     run("in.parquet", "-o", "b.parquet", "--earlier", "a.json")
     passes = json.loads(pq.read_schema("b.parquet").metadata[b"mondegreen"])
     assert [each["column"] for each in passes] == ["text", "text"]

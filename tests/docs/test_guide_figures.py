@@ -52,7 +52,7 @@ def test_a_data_protection_officer_reads_the_defaults_of_groups_and_prompts():
         least = load_policy(name).alphabet.hides_among
         assert f"Groups of words have at least {least}." in page
     assert SHAPES[PLACES["1 digits"]].size == 10
-    assert "have fewer: digits 10." in page
+    assert "A digit hides among 10." in page
     (kept,) = (p for p in proxy.params if p.name == "conversation_ttl")
     assert kept.default == 3600
     assert "until an hour after the last request (`--conversation-ttl`)" in page

@@ -174,6 +174,19 @@ def test_claims_about_words_can_fail():
     assert not holds("cmp-words", "come nearer", table(0.4, (1.1, 0.9)))
 
 
+@pytest.mark.parametrize("claim", ["stay more often", "come nearer"])
+def test_nothing_follows_where_a_word_never_stays(claim):
+    measured = {"changed": 1000, "near": 0.0, "farther": 1.2, "n_w": 0.0}
+    stays = {**measured, "n_w": 0.5, "farther": 0.9}
+    table = [
+        ({"word": word, "dim": 300, "epsilon": epsilon}, found)
+        for word, found in (("w7", measured), ("w8", stays))
+        for epsilon in (6, 12)
+    ]
+    [shape] = [s for s in recipe_named("cmp-words").shapes if claim in s.claim]
+    assert math.isnan(shape.test(table))
+
+
 @pytest.mark.slow("four small recurrent networks")
 def test_reviews_are_told_without_noise_and_not_at_epsilon_near_zero():
     sizes = {"texts": 160, "valid": 40, "tests": 160, "words": 8}

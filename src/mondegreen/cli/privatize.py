@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -221,6 +222,7 @@ def privatize(
                 "--unique-ids": unique_ids,
             }
         )
+    check_earlier(earlier, inputs[0])
     open_input = functools.partial(
         open_source,
         format=format,
@@ -273,8 +275,8 @@ def privatize(
     )
     if folder.has_many(inputs):
         plan = folder.plan_releases(inputs, output, has_format=format is not None)
-        if drop and format is None and folder.has_columns(plan):
-            run = replace(run, open=functools.partial(_open_without_drop, open_input))
+        if format is None and folder.has_columns(plan):
+            run = replace(run, open=functools.partial(_open_one_of_many, open_input))
         run.release_many(plan, output)
     else:
         run.release_one(inputs[0], output, map_path, map_key, in_place=in_place)
@@ -414,15 +416,15 @@ class _Run:
         return _logical(source.text_columns, self.logical)
 
 
-def _open_without_drop(
-    open_input: Callable[..., AbstractSource], path: str
-) -> AbstractSource:
-    """Open a file of several; lines of text have no columns to drop, and it says so."""
+def _open_one_of_many(open_input: functools.partial[Any], path: str) -> AbstractSource:
+    """Open a file beside tables; lines of text have no columns to name or to drop."""
     if guess_format(path) != "txt":
-        return open_input(path)
-    source = open_input(path, drop=())
-    note = f"{source.name}: lines of text have no columns. --drop does not apply to it."
-    source.notes = (*source.notes, note)
+        source: AbstractSource = open_input(path)
+        return source
+    source = open_input(path, columns=("text",), drop=())
+    if open_input.keywords["drop"]:
+        note = "lines of text have no columns. --drop does not apply to it."
+        source.notes = (*source.notes, f"{source.name}: {note}")
     return source
 
 
@@ -631,6 +633,28 @@ def report_pass(report: str | None) -> list[Pass]:
     if report is None:
         return []
     return from_json(json.dumps(_read_report(report)["passes"]))
+
+
+def check_earlier(report: str | None, input: str) -> None:
+    """Refuse an earlier report of another file than the input, by its SHA-256.
+
+    A report of a release that went to a pipe names no file: then rows are compared.
+    """
+    outputs = () if report is None else _read_report(report).get("outputs", ())
+    known = {each.get("sha256") for each in outputs if isinstance(each, dict)}
+    if not known:
+        return
+    if not Path(input).is_file():
+        raise ConfigurationError(
+            "--earlier compares INPUT with the release of the report: give INPUT as a "
+            "file"
+        )
+    with Path(input).open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() in known:
+            return
+    problem = f"is not the release that {report} describes: its SHA-256 differs"
+    hint = "name the report of this file, and change a file only after its last run"
+    raise SourceError(input, problem, hint=hint)
 
 
 def report_rows(report: str | None) -> int | None:

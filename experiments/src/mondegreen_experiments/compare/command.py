@@ -233,6 +233,8 @@ def _print(result: Result) -> None:
         f"Chance: {chance:.3f}. Intervals of 95 % over seeds. The unit of epsilon "
         f"differs between mechanisms: {advice}."
     )
+    if any("≥" in str(each.get(equal, "")) for each in found):
+        say("≥: the attacker estimated the probabilities. A better one recovers more.")
 
 
 def _told(result: Result) -> dict[str, object]:

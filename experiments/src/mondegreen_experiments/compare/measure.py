@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from mondegreen.arrays import Floats
+from mondegreen.attacks.outputs import has_closed_law
 from mondegreen.privatizer.build import build_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import Seeded
@@ -37,7 +38,8 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     share of the words that stay; ``cosine`` compares each text with its release, both
     as the mean of their word vectors. ``recovered`` is the share of the sensitive words
     that an attacker recovers, who knows the law, has the training texts as a corpus of
-    the same domain, and reads whole sentences.
+    the same domain, and reads whole sentences. ``law_known`` is 0 where the attacker
+    had to estimate the law from draws: a better one may recover more.
     """
     texts, parts = _drawn(point, seed)
     released = _released(point, texts, parts, seed)
@@ -135,8 +137,9 @@ def _recovered(
     if not attacked:
         return {}
     if made is None:
-        return {"recovered": 1.0}
+        return {"recovered": 1.0, "law_known": 1.0}
     corpus = [texts.texts[i] for i in parts["train"][:_CORPUS]]
     read = attack_release(made, attacked, corpus, seed)
     share = read.sensitive.value  # none where no word of the texts is sensitive
-    return {} if share is None else {"recovered": share}
+    is_known = made.policy is not None or has_closed_law(made.state)
+    return {} if share is None else {"recovered": share, "law_known": float(is_known)}

@@ -45,7 +45,10 @@ def rows(result: Result) -> list[dict[str, object]]:
         {
             "mechanism": f"{point['mechanism']}{_mark(point)}",
             "epsilon": _place(point)[1] or "-",
-            **{_NAMES.get(k, k): _shown(means[k]) for k in _columns(result, means)},
+            **{
+                _NAMES.get(k, k): f"{_sign(k, means)}{_shown(means[k])}"
+                for k in _columns(result, means)
+            },
         }
         for point, means in result.means
     ]
@@ -83,7 +86,7 @@ def _body(result: Result, names: Sequence[str]) -> Iterator[str]:
         for number, (point, means) in enumerate(group):
             name = "" if number else _escape(str(label))
             epsilon = _place(point)[1] or "--"
-            cells = [_percent(means[each]) for each in names]
+            cells = [_percent(means[each], _sign(each, means)) for each in names]
             yield " & ".join([name, epsilon, *cells]) + r" \\"
 
 
@@ -118,9 +121,16 @@ def _shown(mean: Mean) -> str:
     return f"{mean.value:.3f} ({mean.low:.3f} to {mean.high:.3f})"
 
 
-def _percent(mean: Mean) -> str:
+def _percent(mean: Mean, sign: str) -> str:
     value, low, high = (f"{100 * x:.1f}" for x in (mean.value, mean.low, mean.high))
-    return value if low == high else f"{value} [{low}, {high}]"
+    sign = r"$\geq$ " if sign else ""
+    return f"{sign}{value}" if low == high else f"{sign}{value} [{low}, {high}]"
+
+
+def _sign(name: str, means: Mapping[str, Mean]) -> str:
+    """Mark what an attacker recovered who had to estimate the law: others get more."""
+    is_least = name == "recovered" and means["law_known"].value < 1
+    return "≥ " if is_least else ""
 
 
 def _heading(name: str) -> str:

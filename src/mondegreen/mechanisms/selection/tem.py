@@ -56,7 +56,7 @@ class Tem(base.AbstractMechanism):
     References
     ----------
     .. [1] Carvalho, Vasiloudis, Feyisetan, Wang. "TEM: High Utility Metric
-       Differential Privacy on Text." SDM 2023, Algorithm 1 and Theorem 2.
+       Differential Privacy on Text." SDM 2023. We read its poster, "TruncatedEM".
 
     Examples
     --------

@@ -131,7 +131,7 @@ RELEASED: Final = "the released code (github.com/sjmeis/MLDP, MLDP.py, commit 09
 _CMP, _TEM = (find_cells("benchmark", "n_w", law=law) for law in ("CMP", "TEM"))
 _UNION: Final = (
     f"in {RELEASED}, class TEM, the score of the words beyond the threshold has the "
-    "term 2 ln(|W| / |L_w|) / epsilon. The paper of TEM prints 2 ln(n) / epsilon with "
+    "term 2 ln(|W| / |L_w|) / epsilon. TEM's pseudocode has 2 ln(n) / epsilon with "
     "the number n of these words. L_w are the words within the threshold. We do not "
     "know whether the table was made so"
 )

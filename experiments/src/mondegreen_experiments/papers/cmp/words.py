@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Final
 
 import numpy as np
@@ -76,7 +77,21 @@ def _frequent(outputs: Ids, space: Space) -> str:
     return ", ".join(f"{space.words[i]} {share:.2f}" for i, share in named)
 
 
+def _stay(table: Table) -> bool:
+    """Whether each word stays now and then at some epsilon.
+
+    With other vectors the same epsilon is another noise, and none may ever stay: then
+    nothing follows for the paper.
+    """
+    return all(
+        max(m["n_w"] for p, m in table if p["word"] == word) >= 0.1
+        for word in {p["word"] for p, _ in table}
+    )
+
+
 def _rise(table: Table) -> float:
+    if not _stay(table):
+        return math.nan
     return min(
         climb(curve(table, "epsilon", "n_w", word=word, dim=dim), 0.05)
         for word, dim in {(p["word"], p["dim"]) for p, _ in table}
@@ -91,6 +106,8 @@ def _near_first(table: Table) -> float:
 
 def _nearer(table: Table) -> float:
     """Whether outputs come nearer as epsilon grows, where there are twenty or more."""
+    if not _stay(table):
+        return math.nan
     many = [(p, m) for p, m in table if m["changed"] >= _MANY]
     steps = (
         climb(curve(many, "epsilon", "farther", word=word, dim=dim)[::-1], 0.02)

@@ -83,7 +83,8 @@ TITLES: Final = {
 
 NOTES: Final = {
     "cmp": "Vectors (GloVe 840B), and most texts and models, are stand-ins.",
-    "tem": "We read its poster and pseudocode, not the paper. Our vectors are GloVe 840B.",
+    "tem": "We read its poster and pseudocode, not the paper. Our vectors are GloVe "
+    "840B.",
     "benchmark": "Our vectors are GloVe 840B, by PCA.",
     "brr": "All rows are set aside: our vectors, searches and sizes differ.",
     "vickrey": "All rows measure [our form](proofs/vickrey.md), which may return the "

@@ -60,6 +60,8 @@ def test_what_formulas_of_a_sheet_quote_is_looked_at(folder):
         ["AB-1234567", "AB-1234568", "AB-1234569"],
         ["2024-05-01", "2024-05-02T10:30:00", ""],
         ["1/5/2024", "12/5/24", "3/5/2024"],
+        ["+49 30 123456", "030/123 456-7", "(089) 12345"],
+        ["555-010-2211", "(555) 010-2211", "555.010.2211"],
         ["Ann", "Bob", "Will", "Zoe", "Ann", "Max"],
     ],
 )
@@ -94,6 +96,7 @@ def test_a_column_is_told_by_its_values_which_are_not_shown(folder, values, suff
         {"topic": ["food", "delivery", "x"], "score": ["0.25", "1", ""]},
         {"status": ["Open", "Closed"] * 3, "of": ["it is a label"] * 6},
         {"identity": ["", ""], "width": ["120", "7"]},
+        {"share": ["0.1234567", "0.5"], "zip": ["01234", "10115"]},
     ],
 )
 def test_harmless_columns_are_not_named(folder, columns):

@@ -118,6 +118,18 @@ def test_a_table_says_who_proves_a_mechanism(tmp_path, monkeypatch):
     assert to_csv(result).splitlines()[-1].endswith(",5,none")
 
 
+@pytest.mark.parametrize(("known", "shown"), [(1.0, "0.200"), (0.0, "≥ 0.200")])
+def test_a_table_marks_what_a_weaker_attacker_recovered(known, shown):
+    means = {
+        "recovered": Mean(0.2, 0.2, 0.2, 5),
+        "law_known": Mean(known, known, known, 5),
+    }
+    points = [({"contender": "tem", "mechanism": "tem", "epsilon": 5.0}, means)]
+    result = SimpleNamespace(means=points)
+    assert rows(result)[0]["sensitive recovered"] == shown
+    assert (r"$\geq$ 20.0" in to_latex(result)) is (known == 0)
+
+
 def test_kept_runs_are_of_the_files_as_they_are(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [*__import__("sys").path])
@@ -215,6 +227,7 @@ def test_tables_have_intervals_and_no_text_and_kept_runs_are_used(data, tmp_path
     # At such an epsilon nearly all is left, and is recovered.
     assert told["tem"]["measures"]["unchanged"]["value"] > 0.9
     assert told["tem"]["measures"]["recovered"]["value"] > 0.8
+    assert all(each["measures"]["law_known"]["value"] == 1 for each in told.values())
     # The policy replaces two places, and shows the other words.
     assert 0.8 < told["urr, policy sensitive"]["measures"]["unchanged"]["value"] < 1
     for path in outputs[:2]:

@@ -99,7 +99,11 @@ def run_all(
                 killed[name] = _join(killed.get(name), error)
             else:
                 end(task.recipe, error)
-            show(f"{work.says(outcomes)}: {task.recipe.name}, {point_key(task.point)}")
+            point = {
+                k: v for k, v in task.point.items() if k in (task.recipe.axes or ())
+            }
+            named = point_key(point or task.point)
+            show(f"{work.says(outcomes)}: {task.recipe.name}, {named}")
         _end_killed(some, killed, end)
     return {recipe.name: outcomes[recipe.name] for recipe in recipes}
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 _NAMES: Final = frozenset(
     "address author birth birthday birthdate client contact customer dob email "
-    "employee familyname firstname forename fullname givenname guid iban id ids ip "
+    "employee familyname fax firstname forename fullname givenname guid iban id ids ip "
     "lastname login mail maidenname member mobile name names nickname owner passport "
-    "patient phone reviewer sender ssn street student surname telephone user userid "
-    "username uuid".split()
+    "patient phone reviewer sender ssn street student surname tel telephone user "
+    "userid username uuid".split()
 )
 """Words in the name of a column that speak of a person, or of the record."""
 
@@ -51,6 +51,8 @@ _SHAPES: Final[tuple[_Shape, ...]] = (
             r"[^\s@]+@[^\s@]+\.[^\s@]+",  # an e-mail address
             r"[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}",  # a UUID
             r"[A-Za-z]{0,4}[-_]?\d{6,}",  # a number of a customer
+            r"(\+|0)\d[\d ()/.-]{5,}\d",  # a telephone number
+            r"\(?\d{3}\)?[-. ]?\d{3}[-. ]\d{4}",
         )
     ),
 )

@@ -64,6 +64,7 @@ def recipe_of(
         name="own-data",
         paper="your own data",
         title="Mechanisms side by side",
+        axes=("epsilon", "mechanism", "unchanged"),
         differs="",
         measure=measure,
         points={"full": points},

@@ -114,8 +114,8 @@ def readme_board() -> str:
     lost = losses().count("\n")
     least, most = read_recovered()
     return (
-        "The attacks and tasks are the same; how much text stays is not. 0.20 is "
-        "20 %.\n\n"
+        "All tools met the same attacks and tasks. They leave different amounts of "
+        "text. 0.20 is 20 %.\n\n"
         f"{table}\n"
         "- *Units left*: annotated names and numbers that stay.\n"
         "- *Reader*: sensitive words that stay, or that an attacker with "
@@ -123,7 +123,7 @@ def readme_board() -> str:
         f"{round(least)} to {round(most)} %** under `sensitive` "
         "([below](#what-is-not-protected)).\n"
         "- *Linkage*: releases whose original is found by equal words. Under "
-        "`all`, a better attacker finds 97 % or more.\n"
+        "`all`, comparing all words finds 97 % or more.\n"
         "- *Intents*: bank questions that a classifier sorts correctly.\n\n"
         "We built the word lists with the annotated texts: in yours, more names stay. "
         f"Other tools are better in {lost} columns of the full "

@@ -136,52 +136,53 @@ def read_tokens(
     >>> read_tokens("Call [NAME: Ann] now.", original=text, telling=telling).keys
     ['call', 'ann', 'now']
     """
-    keys: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    is_mask: list[bool] = []
-    gaps: list[str] = [""]
-
-    def add(key: str, start: int, end: int, *, masked: bool = False) -> None:
-        keys.append(key)
-        starts.append(start)
-        ends.append(end)
-        is_mask.append(masked)
-        gaps.append("")
-
-    def add_words(start: int, end: int) -> None:
-        (parts,) = tokenize([text[start:end]]).parts
-        place = start
-        for i, part in enumerate(parts or ()):
-            if i % 2:
-                add(_fold(part), place, place + len(part))
-            else:
-                gaps[-1] += part
-            place += len(part)
-
+    found = Tokens([], [], [], [], [""])
+    if original is None:
+        _add_words(found, text, 0, len(text))
+        return found
     last = 0
-    if original is not None:
-        for found in _OF_RELEASES.finditer(text):
-            piece, sign = found.group(), found["sign"]
-            if piece in original:
-                continue
-            start, end = found.span()
-            add_words(last, start)
-            last = end
-            if sign:
-                add(_fold(piece.replace(sign, "")), start, end)
-                continue
-            shown = _read_inside(piece) if telling else []
-            if telling.isdisjoint(key for key, _, _ in shown):
-                add(piece, start, end, masked=True)
-                continue
-            # Words that a tool adds are dropped: they would stand for hidden ones.
-            own = _own_words(original)
-            for key, first, behind in shown:
-                if key in own:
-                    add(key, start + first, start + behind)
-    add_words(last, len(text))
-    return Tokens(keys, starts, ends, is_mask, gaps)
+    for each in _OF_RELEASES.finditer(text):
+        piece, sign = each.group(), each["sign"]
+        if piece in original:
+            continue
+        start, end = each.span()
+        _add_words(found, text, last, start)
+        last = end
+        if sign:
+            _add(found, _fold(piece.replace(sign, "")), start, end)
+            continue
+        shown = _read_inside(piece) if telling else []
+        if telling.isdisjoint(key for key, _, _ in shown):
+            _add(found, piece, start, end, masked=True)
+            continue
+        # Words that a tool adds are dropped: they would stand for hidden ones.
+        own = _own_words(original)
+        for key, first, behind in shown:
+            if key in own:
+                _add(found, key, start + first, start + behind)
+    _add_words(found, text, last, len(text))
+    return found
+
+
+def _add(
+    tokens: Tokens, key: str, start: int, end: int, *, masked: bool = False
+) -> None:
+    tokens.keys.append(key)
+    tokens.starts.append(start)
+    tokens.ends.append(end)
+    tokens.is_mask.append(masked)
+    tokens.gaps.append("")
+
+
+def _add_words(tokens: Tokens, text: str, start: int, end: int) -> None:
+    (parts,) = tokenize([text[start:end]]).parts
+    place = start
+    for i, part in enumerate(parts or ()):
+        if i % 2:
+            _add(tokens, _fold(part), place, place + len(part))
+        else:
+            tokens.gaps[-1] += part
+        place += len(part)
 
 
 def _read_inside(mask: str) -> list[tuple[str, int, int]]:
@@ -193,12 +194,12 @@ def _read_inside(mask: str) -> list[tuple[str, int, int]]:
         word = each.group().replace(each["sign"], "")
         words.append((_fold(word), *each.span()))
     (parts,) = tokenize([mask]).parts
-    place, tag = 0, ""
+    place, tag, is_tag = 0, "", True
     for i, part in enumerate(parts or ()):
         begin, place = place, place + len(part)
         if i % 2 == 0:
             # "NAME: Date" is a person called Date. "FIRST_NAME" is all tag.
-            is_tag = not i or (is_tag and ":" not in part)
+            is_tag = is_tag and ":" not in part
             continue
         tag = tag or part
         is_tag = is_tag and bool(_is_tag(part)) and part.isupper() == tag.isupper()

@@ -18,7 +18,7 @@ _drop_tags_in_words = re.compile(
 
 
 def decode_signs(text: str) -> str:
-    """Write out HTML and percent forms, and drop tags and marks on letters.
+    r"""Write out HTML and percent forms, and drop tags and marks on letters.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def decode_signs(text: str) -> str:
 
     Examples
     --------
-    >>> decode_signs("Ok&shy;onkwo &#65;nna %41nna <b>A</b>nna A\\u0301nna & 5 %")
-    'Ok\\xadonkwo Anna Anna <b>Anna Anna & 5 %'
+    >>> decode_signs("Ok&shy;onkwo &#65;nna %41nna <b>A</b>nna A\u0301nna & 5 %")
+    'Ok\xadonkwo Anna Anna <b>Anna Anna & 5 %'
     """
     for _ in range(_ROUNDS):
         known = text

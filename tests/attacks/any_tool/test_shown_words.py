@@ -78,6 +78,12 @@ def test_an_annotated_word_in_a_mask_is_left_even_if_it_is_an_ordinary_one():
         ("I met [AGE 42] and [NAME] today", 0),
     ):
         assert read(text, release, spans).left_count() == left, release
+    text, spans = (
+        "Call 555 1 of Anna",
+        [Annotation(5, 10, "N"), Annotation(14, 18, "P")],
+    )
+    row = read(text, "Call [PHONE 1] of [PERSON 2]", spans)
+    assert row.fate == [STANDS, MASKED, MASKED, STANDS, MASKED]
     row = read("She is 42 now", "She is [AGE 42] now", [Annotation(7, 9, "A")])
     assert row.left_count() == 1
 

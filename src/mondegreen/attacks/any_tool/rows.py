@@ -134,7 +134,7 @@ def _row(given: Given, classes: list[str]) -> Row:
     else:
         units = list(_iterate_annotated(given.annotations, original))
     in_units = {i for unit in units for i in range(unit.first, unit.last)}
-    telling = frozenset(_iterate_telling(original.keys, classes, in_units))
+    telling = frozenset(_iterate_telling(original.keys, classes, units))
     released, more = _read_release(given, original, telling)
     target = align(original.keys, released)
     fate = _fates(original.keys, classes, released, target, in_units, more)
@@ -178,16 +178,21 @@ def _iterate_annotated(
 
 
 def _iterate_telling(
-    words: list[str], classes: list[str], in_units: set[int]
+    words: list[str], classes: list[str], units: list[Unit]
 ) -> Iterator[str]:
     """Find the words that hide nothing if a mask has them between its brackets.
 
-    Ordinary words are none, since tags are such words. Nor are short numbers, unless
-    they are in a unit: tools number their masks.
+    Ordinary words outside of units are none, since tags are such words. Nor is a short
+    number, unless it is a whole unit: tools number their masks.
     """
-    for i, (word, name) in enumerate(zip(words, classes, strict=True)):
+    is_in_unit = [False] * len(words)
+    for unit in units:
+        is_in_unit[unit.first : unit.last] = [True] * (unit.last - unit.first)
+        if unit.last - unit.first == 1:
+            yield words[unit.first]
+    for word, name, is_telling in zip(words, classes, is_in_unit, strict=True):
         is_short = name == NUMBER and len(word) < _SHORTEST
-        if i in in_units or (name != "ordinary" and not is_short):
+        if (is_telling or name != "ordinary") and not is_short:
             yield word
 
 

@@ -622,3 +622,17 @@ def test_the_table_of_places_says_what_it_leaves_out():
     assert "12 places with a posterior above 0.5; the 10 most certain ones" in said
     assert "counted from 1" in said
     assert "most certain" not in "\n".join(_lines_of_places([place] * 3))
+
+
+@pytest.mark.slow("an attack")
+def test_a_plain_structure_has_no_result_and_the_reason_is_said(folder):
+    """A limit that nobody can check fails."""
+    rows = [f"* Ann (of Oslo) -- met Bob {i} times:  twice." for i in range(1, 41)]
+    Path("o.csv").write_text("text\n" + "".join(f"{row}\n" for row in rows))
+    setting = "--column", "text", "--epsilon", "12"
+    plain = "-o", "plain.csv", "--structure", "plain"
+    run_command("privatize", "o.csv", *setting, *plain)
+    limit = "--fail-above", "linkage=1"
+    done = run_command("attack", "o.csv", "plain.csv", *setting, *limit, expect=4)
+    assert "printed with --read none --structure keep" in done.stderr
+    assert "linkage is not known" in done.stderr

@@ -430,3 +430,25 @@ def test_untouched_originals_in_another_format_are_seen(files):
     pq.write_table(pa.table({"text": texts}), files / "o.parquet")
     for pair in (("o.jsonl", "o.parquet"), ("o.parquet", "o.jsonl")):
         run(*pair, "--fail-above", "survivors=0.1", expect=4)
+
+
+@pytest.mark.slow("attacks", seconds=2)
+@pytest.mark.parametrize("place", ["key", "inner key", "first of two"])
+def test_originals_in_names_of_fields_and_doubled_fields_are_found(of_masks, place):
+    """A JSON reader that keeps the last of two values sees nothing of the first."""
+    lines = []
+    for (text, _), safe in zip(of_masks, masked(of_masks), strict=True):
+        both = f'"x": {json.dumps(text)}, "x": "a"'
+        of = {"key": {text: 1}, "inner key": {"a": [{text: "Oslo"}]}}
+        more = json.dumps(of[place])[1:-1] if place in of else both
+        lines.append(f'{{"text": {json.dumps(safe)}, {more}}}\n')
+    Path("r.jsonl").write_text("".join(lines))
+    limit = "--fail-above", "linkage=1"
+    ask = "attack", "o.jsonl", "r.jsonl", "--texts", "50", "-c", "text"
+    done = run_command(*ask, *limit, expect=4)
+    assert "Oslo" not in done.output
+    name = "field names" if "key" in place else "x"
+    assert f"other_columns is 400 (limit 0): column {name!r} of the rel" in done.stderr
+    Path("r.json").write_text(f"[{','.join(lines)}]")
+    done = run_command("attack", "o.jsonl", "r.json", *ask[3:], *limit, expect=4)
+    assert "other_columns is 400" in done.stderr

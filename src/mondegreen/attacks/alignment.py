@@ -21,7 +21,7 @@ import functools
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, final
@@ -59,6 +59,21 @@ _SPELLED: Final = r"""
 """Four letters or more with a sign between them: people read them as a word."""
 
 _OF_RELEASES: Final = re.compile(f"{_MASK} | {_SPELLED}", re.VERBOSE)
+_spelled = re.compile(_SPELLED, re.VERBOSE).finditer
+
+_is_tag = re.compile(
+    rf"""{_WORDS_OF_MASKS}|first|last|full|of|birth|mail|us
+    |place|street|state|zip|postcode|loc|gpe|fac|org|norp|nrp|misc|per
+    |doctor|hospital|facility|provider|illness|disease|condition|medical|health
+    |gender|religion|nationality|occupation|profession|title
+    |time|weekday|month|year|event|product|language|money|quantity|percent
+    |cardinal|ordinal|account|credit|iban|ip|code|passport|license""",
+    re.VERBOSE | re.IGNORECASE,
+).fullmatch
+"""Words that name what a mask hides. In front of other words, they release nothing."""
+
+_find_counter = re.compile(r"(?<=[^\W\d_])[_\-#](?=\d{1,4}[\s\]>}⟩]*$)").search
+"""NAME_1, PERSON-2: a number that tells masks of one kind apart."""
 
 _fold = functools.lru_cache(1 << 16)(canonical)
 
@@ -89,7 +104,12 @@ class Tokens:
         return f"Tokens(<{len(self.keys)} tokens>)"
 
 
-def read_tokens(text: str, *, original: str | None = None) -> Tokens:
+def read_tokens(
+    text: str,
+    *,
+    original: str | None = None,
+    telling: Set[str] = frozenset(),
+) -> Tokens:
     """Cut a text into words and masks.
 
     In a release, letters that are set apart ("d i a b e t e s") are one word.
@@ -100,6 +120,9 @@ def read_tokens(text: str, *, original: str | None = None) -> Tokens:
     original : str, optional
         The original of a release. What is printed there too is plain text. Without it
         nothing is a mask.
+    telling : set of str
+        Folded words of the original that a mask must not have between its brackets. A
+        mask that has one hides nothing: its words are words, and its tag is left out.
 
     Returns
     -------
@@ -109,42 +132,87 @@ def read_tokens(text: str, *, original: str | None = None) -> Tokens:
     --------
     >>> read_tokens("Call [NAME] now.", original="Call Ann Smith now.").keys
     ['call', '[NAME]', 'now']
+    >>> text, telling = "Call Ann Smith now.", frozenset({"ann", "smith"})
+    >>> read_tokens("Call [NAME: Ann] now.", original=text, telling=telling).keys
+    ['call', 'ann', 'now']
     """
-    keys: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    is_mask: list[bool] = []
-    gaps: list[str] = [""]
-
-    def add_words(start: int, end: int) -> None:
-        (parts,) = tokenize([text[start:end]]).parts
-        place = start
-        for i, part in enumerate(parts or ()):
-            if i % 2:
-                keys.append(_fold(part))
-                starts.append(place)
-                ends.append(place + len(part))
-                is_mask.append(False)
-                gaps.append("")
-            else:
-                gaps[-1] += part
-            place += len(part)
-
+    found = Tokens([], [], [], [], [""])
+    if original is None:
+        _add_words(found, text, 0, len(text))
+        return found
     last = 0
-    if original is not None:
-        for found in _OF_RELEASES.finditer(text):
-            piece, sign = found.group(), found["sign"]
-            if piece in original:
-                continue
-            add_words(last, found.start())
-            keys.append(_fold(piece.replace(sign, "")) if sign else piece)
-            starts.append(found.start())
-            ends.append(found.end())
-            is_mask.append(not sign)
-            gaps.append("")
-            last = found.end()
-    add_words(last, len(text))
-    return Tokens(keys, starts, ends, is_mask, gaps)
+    for each in _OF_RELEASES.finditer(text):
+        piece, sign = each.group(), each["sign"]
+        if piece in original:
+            continue
+        start, end = each.span()
+        _add_words(found, text, last, start)
+        last = end
+        if sign:
+            _add(found, _fold(piece.replace(sign, "")), start, end)
+            continue
+        shown = _read_inside(piece) if telling else []
+        if telling.isdisjoint(key for key, _, _ in shown):
+            _add(found, piece, start, end, masked=True)
+            continue
+        # Words that a tool adds are dropped: they would stand for hidden ones.
+        own = _own_words(original)
+        for key, first, behind in shown:
+            if key in own:
+                _add(found, key, start + first, start + behind)
+    _add_words(found, text, last, len(text))
+    return found
+
+
+def _add(
+    tokens: Tokens, key: str, start: int, end: int, *, masked: bool = False
+) -> None:
+    tokens.keys.append(key)
+    tokens.starts.append(start)
+    tokens.ends.append(end)
+    tokens.is_mask.append(masked)
+    tokens.gaps.append("")
+
+
+def _add_words(tokens: Tokens, text: str, start: int, end: int) -> None:
+    (parts,) = tokenize([text[start:end]]).parts
+    place = start
+    for i, part in enumerate(parts or ()):
+        if i % 2:
+            _add(tokens, _fold(part), place, place + len(part))
+        else:
+            tokens.gaps[-1] += part
+        place += len(part)
+
+
+def _read_inside(mask: str) -> list[tuple[str, int, int]]:
+    """Read the words of a mask, without its tag and without a number behind that."""
+    stop = found.start() if (found := _find_counter(mask)) else len(mask)
+    words: list[tuple[str, int, int]] = []
+    spelled = list(_spelled(mask))
+    for each in spelled:
+        word = each.group().replace(each["sign"], "")
+        words.append((_fold(word), *each.span()))
+    (parts,) = tokenize([mask]).parts
+    place, tag, is_tag = 0, "", True
+    for i, part in enumerate(parts or ()):
+        begin, place = place, place + len(part)
+        if i % 2 == 0:
+            # "NAME: Date" is a person called Date. "FIRST_NAME" is all tag.
+            is_tag = is_tag and ":" not in part
+            continue
+        tag = tag or part
+        is_tag = is_tag and bool(_is_tag(part)) and part.isupper() == tag.isupper()
+        if is_tag or begin >= stop:
+            continue
+        if not any(each.start() <= begin < each.end() for each in spelled):
+            words.append((_fold(part), begin, place))
+    return sorted(words, key=lambda word: word[1])
+
+
+@functools.lru_cache(4)
+def _own_words(text: str) -> frozenset[str]:
+    return frozenset(read_tokens(text).keys)
 
 
 def align(originals: Sequence[str], released: Tokens) -> list[int]:

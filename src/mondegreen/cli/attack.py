@@ -860,7 +860,7 @@ def _check(
     if problem is not None:
         problem += (
             ". Attacks that need the sampled words are left out: they take a release "
-            "printed with --read none"
+            "printed with --read none --structure keep"
         )
         say(f"RELEASE: {problem}.")
     return pairs, problem

@@ -93,14 +93,20 @@ def attack_other_columns(files: Files) -> Attack | None:
         files.open(str(files.release)) as again,
     ):
         rows = zip(row_pairs(mine, theirs), _iterate_others(again), strict=False)
-        for (_, texts, releases), others in rows:
-            columns.add(texts, releases, others)
+        for (_, texts, releases), (others, keys) in rows:
+            columns.add(texts, releases, others, keys)
     return columns.make_attack() if columns.has_columns else None
 
 
-def _iterate_others(source: AbstractSource) -> Iterator[dict[str, str]]:
+def _iterate_others(
+    source: AbstractSource,
+) -> Iterator[tuple[dict[str, str], Iterator[str]]]:
+    """Yield the other texts of each row, and the names of its fields."""
+    from mondegreen.io.base import find_keys
+
     for batch in source.batches():
-        yield from source.iterate_other_texts(batch)
+        for record in source.iterate_other_records(batch):
+            yield source.join_texts(record), find_keys(record)
 
 
 def say_foreign(rows: AbstractPrintedRows) -> str:

@@ -147,9 +147,13 @@ class AbstractSource(ABC):
 
     def iterate_other_texts(self, batch: pa.RecordBatch) -> Iterator[dict[str, str]]:
         """Yield, for each row, every text outside of the text columns, by its path."""
+        yield from map(self.join_texts, self.iterate_other_records(batch))
+
+    def iterate_other_records(self, batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+        """Yield, for each row, what is outside of the text columns, by its name."""
         others = self.others(batch, batch.num_rows)
         for row in range(batch.num_rows):
-            yield self.join_texts({name: cells[row] for name, cells in others.items()})
+            yield {name: cells[row] for name, cells in others.items()}
 
     def join_texts(self, record: Mapping[str, Any]) -> dict[str, str]:
         """Join the texts at each path of a record, but for those of text columns."""
@@ -283,6 +287,16 @@ def _find_values(value: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from _find_values(each, path)
     else:
         yield path, value
+
+
+def find_keys(value: Any) -> Iterator[str]:
+    """Find the names of all fields, at any depth of a value of JSON or Arrow."""
+    if isinstance(value, Mapping):
+        yield from map(str, value)
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from find_keys(each)
 
 
 def _list_paths(kind: pa.DataType, path: str) -> Iterator[str]:

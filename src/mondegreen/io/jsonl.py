@@ -25,8 +25,20 @@ _END: Final[Any] = object()
 
 _cut_out = re.compile(f"{_MARK}[0-9]+{_MARK}").sub
 
+
+def _keep_all(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object. A name that occurs twice has a list of all of its values."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        values: dict[str, list[Any]] = {}
+        for name, value in pairs:
+            values.setdefault(name, []).append(value)
+        found = {name: v if len(v) > 1 else v[0] for name, v in values.items()}
+    return found
+
+
 # Numbers may have more digits than an int takes.
-_read_record = json.JSONDecoder(parse_int=float).decode
+_read_record = json.JSONDecoder(parse_int=float, object_pairs_hook=_keep_all).decode
 
 
 class JsonLinesSource(AbstractByteSource):
@@ -195,7 +207,7 @@ class JsonLinesSource(AbstractByteSource):
         """The first values of the fields at the top of the records."""
         chosen = {*self.text_columns, self.id_column, *self.drop}
         found: dict[str, list[Any]] = {}
-        for record in self._iterate_records(batch.slice(0, most)):
+        for record in self.iterate_other_records(batch.slice(0, most)):
             for name, value in record.items():
                 if name not in chosen:
                     found.setdefault(name, []).append(value)
@@ -209,11 +221,7 @@ class JsonLinesSource(AbstractByteSource):
             every = {self.id_column: None, **every}
         return list(every)
 
-    def iterate_other_texts(self, batch: pa.RecordBatch) -> Iterator[dict[str, str]]:
-        """Yield, for each row, every text outside of the text columns, by its path."""
-        yield from map(self.join_texts, self._iterate_records(batch))
-
-    def _iterate_records(self, batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    def iterate_other_records(self, batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
         """Read the records of a batch, without what was cut out of them."""
         for frame in batch.column(self._frame).to_pylist():
             # What stands before a record of an array has no brace.

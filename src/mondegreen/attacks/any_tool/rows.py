@@ -12,6 +12,7 @@ import numpy as np
 
 from mondegreen.attacks.alignment import GONE, Tokens, align, read_tokens
 from mondegreen.attacks.any_tool.known_names import KNOWN_NAME, find_known_names
+from mondegreen.attacks.any_tool.readings import decode_signs
 from mondegreen.attacks.any_tool.spans import Annotation
 from mondegreen.attacks.sensitive import NUMBER, word_classes
 from mondegreen.text.tokenizer import tokenize
@@ -19,6 +20,7 @@ from mondegreen.text.tokenizer import tokenize
 _ROWS: Final = 512
 _PLAIN: Final = ("ordinary", "rest", NUMBER)
 _UNCHANGED: Final = 0.8
+_SHORTEST: Final = 3
 
 STANDS, MOVED, REPLACED, MASKED, DELETED = range(5)
 """What became of a word. A moved word is printed elsewhere in the same release."""
@@ -123,8 +125,6 @@ def read_rows(given: Iterable[Given]) -> Iterator[Row]:
 
 def _row(given: Given, classes: list[str]) -> Row:
     original = read_tokens(given.original)
-    released = read_tokens(given.release, original=given.original)
-    target = align(original.keys, released)
     if given.annotations is None:
         units = [
             Unit(name, i, i + 1)
@@ -134,7 +134,10 @@ def _row(given: Given, classes: list[str]) -> Row:
     else:
         units = list(_iterate_annotated(given.annotations, original))
     in_units = {i for unit in units for i in range(unit.first, unit.last)}
-    fate = _fates(original.keys, classes, released, target, in_units)
+    telling = frozenset(_iterate_telling(original.keys, classes, units))
+    released, more = _read_release(given, original, telling)
+    target = align(original.keys, released)
+    fate = _fates(original.keys, classes, released, target, in_units, more)
     return Row(
         given.number,
         original.keys,
@@ -174,12 +177,57 @@ def _iterate_annotated(
             yield Unit(kind, first, last)
 
 
+def _iterate_telling(
+    words: list[str], classes: list[str], units: list[Unit]
+) -> Iterator[str]:
+    """Find the words that hide nothing if a mask has them between its brackets.
+
+    Ordinary words outside of units are none, since tags are such words. Nor is a short
+    number, unless it is a whole unit: tools number their masks.
+    """
+    is_in_unit = [False] * len(words)
+    for unit in units:
+        is_in_unit[unit.first : unit.last] = [True] * (unit.last - unit.first)
+        if unit.last - unit.first == 1:
+            yield words[unit.first]
+    for word, name, is_telling in zip(words, classes, is_in_unit, strict=True):
+        is_short = name == NUMBER and len(word) < _SHORTEST
+        if (is_telling or name != "ordinary") and not is_short:
+            yield word
+
+
+def _read_release(
+    given: Given, original: Tokens, telling: frozenset[str]
+) -> tuple[Tokens, Counter[str]]:
+    """Read a release as it is, and as a browser shows it.
+
+    The reading with more words of the original is aligned. Words that only the other
+    one has are returned beside it: so no way to read a release hides a word.
+    """
+    best = read_tokens(given.release, original=given.original, telling=telling)
+    text = decode_signs(given.release)
+    if text == given.release:
+        return best, Counter()
+    other = read_tokens(text, original=given.original, telling=telling)
+    mine, theirs, own = _count(best), _count(other), Counter(original.keys)
+    if (theirs & own).total() > (mine & own).total():
+        return other, mine - theirs
+    return best, theirs - mine
+
+
+def _count(tokens: Tokens) -> Counter[str]:
+    """Count the words; no masks."""
+    both = zip(tokens.keys, tokens.is_mask, strict=True)
+    return Counter(key for key, is_mask in both if not is_mask)
+
+
 def _fates(
     words: list[str],
     classes: list[str],
     released: Tokens,
     target: list[int],
     in_units: set[int],
+    more: Counter[str],
 ) -> list[int]:
     fate = []
     for word, place in zip(words, target, strict=True):
@@ -195,6 +243,7 @@ def _fates(
         for place, key in enumerate(released.keys)
         if place not in taken and not released.is_mask[place]
     )
+    spare.update(more)
     for i, word in enumerate(words):
         # Ordinary words are everywhere; a name that stands elsewhere is not hidden.
         is_telling = i in in_units or classes[i] != "ordinary"

@@ -89,12 +89,16 @@ PRIVATE = ("Okonkwo", "4711-0815-22", "987654", "$48,213.57", "12/03/1985")
 # The originals come back here: nobody but the reader, or the owner of an address, sees
 # them.
 TEXTS = (
-    "[@](https://good.example) and @",
+    "[x](https://good.example) and @",
     '<a href="https://good.example">@</a>',
     "<b>@</b> (https://good.example) @",
     "`https://good.example` `@`",
     '{"url":"https://good.example", "name":"@"}',
-    "[^1]: @ wrote it",
+    "[^1]: It was @ who wrote it",
+    "[x] @, \\[ @ \\] @, [y\n] @",
+    "an interval [0, 1) of it\n \t\r\n@",
+    "- [ ] @\n- [x] @",
+    "5 <6 and @",
     "see [10:30]: @ and (a) [b]: @",
     "<a href=\"https://good.example/?q=1\" title='a > b'>@</a> <td align=right>@</td>",
     "a[0](x) @, f(a)[1]: @",
@@ -194,12 +198,26 @@ def test_names_come_back_beside_signs(text, conversation):
 
 
 @pytest.mark.parametrize(
-    "text", ["![a][x]\n\n[x]: @", "> * [x]: @", "1. [x]:\n@", "[a\nb]: @", "[x]: @#y"]
-)
+    "text",
+    [
+        "![a][x]\n\n[x]: @", "> * [x]: @", "1. [x]:\n@", "[a\nb]: @", "[x]: @#y",
+        "![][a\\]b]\n\n[a\\]b]: @", "[x\ny\\]]: @", "> [a\\]b]: @", "[a\\\\]: @",
+        "> [x\n> y\\]]: @", "> [x]:\n> @", "a\r\r[x]: @", "[^1]: @", "[^1]: [x]: @",
+    ],
+)  # fmt: skip
 def test_a_definition_is_a_target_as_that_of_a_link_is(text, conversation):
     answer = text.replace("@", conversation.hide("Okonkwo"))
     assert conversation.restore(answer) == answer
     assert "".join(conversation.restore_stream(answer)) == answer
+
+
+def test_an_address_without_a_scheme_is_no_target(conversation):
+    c = conversation
+    sent = c.hide("okonkwo@mail.example")
+    for text in ("![x](@)", "![x](<@>)", "[a]: @", "[a\\]b]: <@>", '<img src="@">'):
+        answer = text.replace("@", sent)
+        assert c.restore(answer) == answer
+    assert c.restore(f"Anna <{sent}>") == "Anna <okonkwo@mail.example>"
 
 
 def test_own_addresses_come_back_as_whole_targets(conversation):
@@ -208,3 +226,80 @@ def test_own_addresses_come_back_as_whole_targets(conversation):
     for text in ("[x](@)", "![x](<@>)", "[a]: @", '<a href="@">x</a>', "<@>", "@."):
         answer = text.replace("@", c.hide(url))
         assert c.restore(answer) == text.replace("@", url)
+
+
+# A definition loads an address for its label, so a label with an original tells it.
+REFERENCES = (
+    "![x][@]", "![x][dear @]", "![@][]", "![@]", "![dear\n@]", "[x][@]", "[@][]", "[@]",
+    "[^@]", "[x][^@]", "![x] [@]", "![x]\n[@]", "![@](a b)", "![@](javascript:x)",
+    "[x][@](https://good.example)", "[@](https://good.example)", "[[@]]", "[a [b] @]",
+    "![a\\]@]", "![\\[@]", "![x][\\\\[@]", "![a\\[b @]", '["@"]', '["x", "@"]',
+    "list[@]", "```\n[@]\n```", "`[@]`", "[\n@\n]", "> ![x][a\n> @]", "![ @ ]",
+    "[`]` [@]", "![x][a\n\t b @]", "![x][\r\n@]", "[![x](y)@](z)",
+)  # fmt: skip
+DEFINITIONS = "".join(
+    f"\n\n[{name}]: https://evil.example/{i}"
+    for i, name in enumerate(["Smith", "Jones", "Doe"])
+)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_no_label_gets_an_original(reference, conversation):
+    c = conversation
+    for private in (*PRIVATE, "okonkwo@mail.example", "https://okonkwo.example/a?b=c"):
+        label = reference.replace("@", c.hide(private))
+        for answer in (f"See {label} now{DEFINITIONS}", f"{DEFINITIONS}\n\n{label}"):
+            assert c.restore(answer) == answer
+            assert "".join(c.restore_stream(answer)) == answer
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_a_label_cut_anywhere_gets_no_original(reference, conversation):
+    answer = reference.replace("@", conversation.hide("Okonkwo")) + DEFINITIONS
+    for at in range(len(answer)):
+        assert (
+            "".join(conversation.restore_stream([answer[:at], answer[at:]])) == answer
+        )
+
+
+def test_no_label_gets_an_original_by_a_line_that_the_user_wrote(conversation):
+    c = conversation
+    for said in (
+        "see x[Okonkwo 10.MarchI now",
+        "a [7](x?Okonkwo 12) 5",
+        "<Okonkwo66,2 3>",
+    ):
+        sent = c.hide(said)
+        for answer in (sent, f"!{sent}{DEFINITIONS}"):
+            assert "konkwo" not in c.restore(answer)
+
+
+@pytest.mark.parametrize(
+    "tag", ["<@>hi</@>", "<@ class=a>", "x<@>", "</@>", "<x-@>", "</x-@>", "<@/>"]
+)
+def test_no_name_of_a_tag_is_an_original(tag, conversation):
+    c = conversation
+    style = "<style>okonkwo{background:url(//evil.example/1)}</style>\n\n"
+    for private in ("Okonkwo", "Okonkwo.example", "Monday"):
+        answer = style + tag.replace("@", c.hide(private))
+        assert c.restore(answer) == answer
+        assert "".join(c.restore_stream(answer)) == answer
+
+
+def test_tags_that_the_user_wrote_come_back_and_names_between_their_signs_do_not():
+    said = "<div>Okonkwo <b>4711</b><br/></div>, <h2\n>Anna</h2> and <li>Ann</li>"
+    with mg.conversation(policy="names") as c:
+        sent = c.hide(said)
+        assert c.restore(sent) == said
+        assert "".join(c.restore_stream(sent)) == said
+        sent = c.hide("Anna <Okonkwo> wrote <Okonkwo@mail.example> and <Will>")
+        assert "<Okonkwo>" not in c.restore(sent)
+        assert "<Will>" not in c.restore(sent)
+        assert "<Okonkwo@mail.example>" in c.restore(sent)
+
+
+def test_brackets_of_json_are_no_labels(conversation):
+    said = '["Okonkwo", {"a": ["Okonkwo"]}]'
+    answer = said.replace("Okonkwo", conversation.hide("Okonkwo"))
+    assert conversation.restore(answer, is_json=True) == said
+    assert conversation.restore(answer) == answer

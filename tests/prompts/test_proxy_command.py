@@ -259,6 +259,8 @@ def test_no_page_where_it_is_not_wanted_or_others_reach_the_proxy(options):
         (("--restore", "--case", "lower"), "case"),
         (("--restore", "--public-role", "assistant"), "assistant"),
         (("--restore", "--conversation-ttl", "0", "--port", "0"), "ttl"),
+        (("--restore", "--conversation-ttl", "nan", "--port", "0"), "ttl"),
+        (("--conversation-ttl", "-5", "--port", "0"), "ttl"),
     ],
 )
 def test_restoring_refuses_what_does_not_go_together(options, says, signals_of_pytest):
@@ -266,6 +268,7 @@ def test_restoring_refuses_what_does_not_go_together(options, says, signals_of_p
     done = CliRunner().invoke(cli, ["proxy", *upstream, *options])
     assert done.exit_code == 2
     assert says in done.output
+    assert "istening" not in done.output
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,13 @@ def test_a_text_that_takes_too_long_is_given_up():
         {"sec_fetch_site": "same-site"},
         {"x_forwarded_for": "192.0.2.1"},
         {"forwarded": "for=192.0.2.1"},
+        {"via": "1.1 proxy.example"},
+        {"cf_connecting_ip": "192.0.2.1"},
+        {"true_client_ip": "192.0.2.1"},
+        {"x_client_ip": "192.0.2.1"},
+        {"x_forwarded_proto": "https"},
+        {"x_forwarded_server": "proxy.example"},
+        {"cdn_loop": "cloudflare"},
         {"host": "evil.example"},
     ],
 )

@@ -111,6 +111,17 @@ def test_lines_that_are_missing_at_the_end_show_by_a_noted_hash_alone(path):
         verify(path, "abc")
 
 
+@pytest.mark.parametrize("is_empty", [False, True])
+def test_what_stands_before_the_first_line_is_the_hash_of_no_line(path, is_empty):
+    if is_empty:
+        path.write_bytes(b"")
+    says = "the log is empty" if is_empty else "no line has the noted hash"
+    with pytest.raises(SourceError, match=says):
+        verify(path, GENESIS)
+    command = ["audit-log", "verify", str(path), "--noted", GENESIS]
+    assert CliRunner().invoke(cli, command).exit_code == 3
+
+
 def test_a_log_goes_on_after_a_restart(path):
     noted = verify(path).last_hash
     log = AuditLog(path)

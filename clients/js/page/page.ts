@@ -78,7 +78,7 @@ function start(all: Privatizer): void {
     slider.setAttribute("aria-valuetext", `epsilon ${privatizer.epsilon}`);
     const [promise] = privatizer.summary.split("\n");
     element("promise").textContent = promise!.replace(/^Privacy guarantee: /, "");
-    const { unchanged, near, of, recovered, shown, in_domain: domains } = privatizer.preview;
+    const { unchanged, near, of, recovered, shown, in_domain: domains } = privatizer.preview!; // its digest is given
     element("of").textContent = `Protection: ${privatizer.protection}. Of 100 words of ${of}`;
     const rows: [string, number | null][] = [
       ["are ordinary and shown", shown ?? null],

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 
 import { hex, numbers, signed } from "./bytes.js";
-import { artifactError } from "./errors.js";
+import { argumentError, artifactError } from "./errors.js";
 import { type Protection, WEAK, isAtMost, protection, worse } from "./protection.js";
 import type { Lists } from "./text.js";
 import type { Parts } from "./unicode.js";
@@ -70,21 +70,37 @@ const DISCLOSED: Readonly<Record<string, readonly string[]>> = {
 const GROUPED = "0 within a group of the policy, 1 otherwise";
 const UNIT = "one word, at its place in one text";
 
-/** What is promised, in the fields of `Guarantee.to_dict()` of the Python package. */
+/**
+ * What is promised, in the fields of `Guarantee.to_dict()` of the Python package.
+ *
+ * Without a digest, only what this client checks or computes: fields that are sentences, names or
+ * measurements of the artifact are missing, and `disclosed` has names alone.
+ */
 export interface Guarantee {
   readonly mechanism: string;
   readonly epsilon: number;
   readonly certified: number | null;
   readonly metric: string;
-  readonly certified_how: string;
-  readonly scale: Readonly<Record<string, number>>;
+  readonly certified_how?: string;
+  readonly scale?: Readonly<Record<string, number>>;
   readonly hides_among: number | null;
   readonly disclosed: readonly string[];
   readonly conditions: readonly string[];
-  readonly noise: string;
+  readonly noise?: string;
   readonly noise_is_secret: boolean;
   readonly protection: Protection;
   readonly [field: string]: unknown;
+}
+
+/** A guarantee as an artifact has it, with all fields. */
+export type Told = Required<Guarantee>;
+
+/** The guarantee without what anybody may have written, and with the protection that was computed. */
+export function checkedOf(guarantee: Told, word: Protection): Guarantee {
+  const { mechanism, epsilon, certified, metric, delta, unit, hides_among, conditions, noise_is_secret } = guarantee;
+  const disclosed = guarantee.disclosed.map((each) => each.split(":")[0]!);
+  const checked = { mechanism, epsilon, metric, certified, delta, unit, hides_among, disclosed, conditions };
+  return { ...checked, noise_is_secret, protection: word };
 }
 
 /** What was measured of a setting, in the fields of `Preview.to_dict()`; no guarantee. */
@@ -118,7 +134,7 @@ export interface Setting {
   readonly stray?: string;
   /** SHA-256 of all that shapes a draw, for keyed releases. */
   readonly digest: string;
-  readonly guarantee: Guarantee;
+  readonly guarantee: Told;
   readonly summary: string;
   readonly preview: Measured;
   /** The worst of what is proved and of what was measured, in one word. */
@@ -181,6 +197,7 @@ export function parse(bytes: Uint8Array, expected?: string): Artifact {
   if (end < start + 4 || hex(sha256(bytes.subarray(0, end))) !== digest) {
     throw artifactError("it is cut off or changed: its digest is another one");
   }
+  if (expected !== undefined && typeof expected !== "string") throw argumentError("digest", "a string, or not given");
   if (expected !== undefined && expected.toLowerCase() !== digest) {
     throw artifactError("its digest is not the one that was asked for");
   }
@@ -348,7 +365,7 @@ function isOfDomains(found: readonly [number, number, number] | null): boolean {
 }
 
 /** Whether the metric is that of groups, in which any two words are at most 1 apart. */
-function isGrouped({ metric, scale }: Guarantee, mechanism: string): boolean {
+function isGrouped({ metric, scale }: Told, mechanism: string): boolean {
   const whose = mechanism === "urr" ? "on sensitive words: " : "";
   return metric === whose + GROUPED && scale?.["diameter"] === 1;
 }

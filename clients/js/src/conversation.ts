@@ -78,6 +78,8 @@ export class Conversations {
     const { key, public: texts = [], ...unknown } = options;
     if (Object.keys(unknown).length) throw argumentError("options", "key and public");
     if (key !== undefined && !(isKey(key) && key.length === KEY)) throw argumentError("key", "32 random bytes");
+    const isList = Array.isArray(texts) && texts.every((text) => typeof text === "string");
+    if (!isList) throw argumentError("public", "a list of texts");
     return new Conversation(this.tables, key ?? globalThis.crypto.getRandomValues(new Uint8Array(KEY)), texts);
   }
 }
@@ -140,7 +142,7 @@ export class Conversation {
     return parts.map((original, i) => ({ original, sent: sent[i]!, kind: kinds[i] ?? null }));
   }
 
-  /** Put the original words back into an answer. Links and images keep surrogates. */
+  /** Put the original words back into an answer. Links, images, tags and square brackets keep surrogates. */
   restore(answer: string): string {
     if (typeof answer !== "string") throw argumentError("answer", "a string");
     const restorer = this.restorer();

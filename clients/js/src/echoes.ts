@@ -1,8 +1,8 @@
 import type { Restorer } from "./restore.js";
 import type { Units } from "./units.js";
 
-/** What begins a tag, a link or an image: there, surrogates are kept. */
-const MARKUP = /<[A-Za-z/!?]|\][(:]/;
+/** What begins a tag, a link, an image or a label: there, surrogates are kept. */
+const MARKUP = /<[A-Za-z/!?\u0080-\u{10ffff}]|\[|\][(:]/u;
 const BEHIND = 200; // more than a restorer looks back
 
 /**

@@ -23,7 +23,7 @@ const TELLING = [
  * that capture: it guards against mistakes of a page, not against a hostile one.
  */
 export function defineInput(privatizer: Privatizer, name = "mondegreen-input"): void {
-  const replaced = privatizer.preview.shown === undefined ? "All words" : "Sensitive words";
+  const replaced = privatizer.showsOrdinary ? "Sensitive words" : "All words";
   const note = `${replaced} are replaced on this page, before the text is sent (epsilon ${privatizer.epsilon}).`;
 
   class MondegreenInput extends HTMLElement {

@@ -67,28 +67,44 @@ export class LinkScanner {
   private readonly host = new HostScanner();
   private last = "";
   private tags = new Set<string>(); // that may be open: "" outside of quotes, or the quote inside of them
+  private brackets = 0; // that are open
   private depth = 0;
   private isAngle = false;
   private isAtLine = false; // whether a definition begins its line
+  private isBlank = false; // whether the line has nothing but blanks yet
   private isComment = false; // in a script
   private isDefinition = false;
   private isDefined = false;
   private isEscape = false;
   private isInRun = false;
   private isLabel = false;
+  private isLabelled = false; // whether the label of a line ends here
   private isPrefix = true; // whether nothing but markers stands before in the line
   private isRaw = false;
   private isValue = false; // whether the value of an attribute may begin
   private outer = false; // whether a run goes on behind the target or tag
 
-  /** Whether a link, an image or a tag goes on. The name of a closing tag is none of these. */
+  /** Whether a link, an image, a tag or brackets go on. The name of a tag is none of these. */
   get isInside(): boolean {
-    const isClosing = this.isOutsideOfQuotes && this.last.endsWith("</");
     const isTarget = this.isAtLine && (this.isDefinition || this.isDefined);
     return (
-      (this.tags.size > 0 && !isClosing) || isTarget || this.isInRun || this.isAngle || this.isRaw ||
-      this.depth > 0 || this.host.isAtPort
+      (this.tags.size > 0 && !this.isClosing) || isTarget || this.isInRun || this.isAngle || this.isRaw || this.depth > 0 ||
+      this.isInBrackets || this.host.isAtPort
     );
+  }
+
+  /** Whether what comes next may be a label: definitions, also later ones, say what is loaded for each. */
+  get isInBrackets(): boolean {
+    return this.brackets > 0;
+  }
+
+  /** Whether a word that comes next would be the name of a tag: a style sheet may load something for it. */
+  get isAtTag(): boolean {
+    return this.last.endsWith("<") || this.isClosing;
+  }
+
+  private get isClosing(): boolean {
+    return this.isOutsideOfQuotes && this.last.endsWith("</");
   }
 
   private get isOutsideOfQuotes(): boolean {
@@ -100,14 +116,15 @@ export class LinkScanner {
   }
 
   private step(sign: string): void {
-    const [before, isEscaped, wasAtStart] = [this.last, this.isEscape, this.isAtStart];
+    const [before, isEscaped, wasAtStart, wasLabelled] = [this.last, this.isEscape, this.isAtStart, this.isLabelled];
     this.isEscape = sign === "\\" && !isEscaped;
     this.last = (before + sign).slice(-KEPT);
     this.isAtStart = false;
     // No quote and no "<" ends a run: programs that look for addresses take them for parts.
     if (isBlank(sign)) this.isInRun = this.outer = this.isDefined = false;
-    this.label(sign, before);
-    this.define(sign);
+    this.bracket(sign, isEscaped);
+    this.label(sign, isEscaped);
+    this.define(sign, wasLabelled);
     if (this.isAngle) this.isAngle = sign !== "\r" && sign !== "\n" && (sign !== ">" || isEscaped);
     else if (this.depth) this.target(sign, wasAtStart, isEscaped);
     else if (sign === "(" && before.endsWith("]")) {
@@ -118,12 +135,21 @@ export class LinkScanner {
     if (this.host.ends(sign, this.last) || isBegun) this.isInRun = true;
   }
 
-  /** Follow a label at the beginning of a line, which may begin a definition; a footnote is none. */
-  private label(sign: string, before: string): void {
-    if (this.isLabel && (before.endsWith("]") || this.last.endsWith("[^"))) {
-      this.isLabel = sign === ":" && before.endsWith("]");
-    }
-    if (sign === "\n") this.isPrefix = true;
+  /** Count the brackets that are open; none is behind a blank line. */
+  private bracket(sign: string, isEscaped: boolean): void {
+    if (!isEscaped && sign === "[") this.brackets++;
+    if (!isEscaped && sign === "]") this.brackets = Math.max(this.brackets - 1, 0);
+    if (sign === "\n") {
+      if (this.isBlank) [this.brackets, this.isLabel] = [0, false];
+      this.isBlank = true;
+    } else if (!isBlank(sign)) this.isBlank = false;
+  }
+
+  /** Follow a label at the beginning of a line, which may begin a definition, or a footnote. */
+  private label(sign: string, isEscaped: boolean): void {
+    this.isLabelled = this.isLabel && sign === "]" && !isEscaped;
+    this.isLabel &&= !this.isLabelled;
+    if (sign === "\r" || sign === "\n") this.isPrefix = true;
     else if (this.isPrefix && !MARKERS.includes(sign)) {
       this.isPrefix = false;
       this.isLabel ||= sign === "[";
@@ -131,9 +157,12 @@ export class LinkScanner {
   }
 
   /** Follow the target of a definition, `[label]: target`. */
-  private define(sign: string): void {
-    if (this.last.endsWith("]:")) [this.isDefinition, this.isAtLine, this.isLabel] = [true, this.isLabel, false];
-    else if (this.isDefinition && !isBlank(sign)) {
+  private define(sign: string, isLabelled: boolean): void {
+    if (this.last.endsWith("]:")) {
+      this.isDefinition = true;
+      this.isAtLine = this.isPrefix = isLabelled; // a footnote may hold another definition
+    } else if (this.isDefinition && !isBlank(sign)) {
+      if (sign === ">" && this.isPrefix) return; // of a quotation, whose next line has the target
       this.isDefinition = false;
       this.isAngle = this.isAtStart = sign === "<";
       this.isDefined = !this.isAngle;

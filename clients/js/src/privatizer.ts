@@ -1,4 +1,4 @@
-import { type Artifact, type Guarantee, type Measured, type Setting, parse } from "./artifact.js";
+import { type Artifact, type Guarantee, type Measured, type Setting, checkedOf, parse } from "./artifact.js";
 import { argumentError } from "./errors.js";
 import type { Law } from "./law.js";
 import { lawOf } from "./laws.js";
@@ -10,8 +10,8 @@ import { Unicode } from "./unicode.js";
 import { type Explanation, type Way, wayOf } from "./way.js";
 
 const UNTRUSTED =
-  "WARNING: no digest was given, so anybody may have written this artifact. Only the factor above " +
-  "was computed here. Give the digest that was printed when the artifact was exported.";
+  "WARNING: no digest was given, so anybody may have written this artifact. Of its guarantee, only the " +
+  "factor was computed here. Give the digest that was printed when the artifact was exported.";
 
 /** Where a word is: code units `start..end-1`, of the release or of the input. */
 export interface Span {
@@ -96,9 +96,14 @@ export class Privatizer {
     return this.tables.artifact.digest;
   }
 
-  /** What every release promises, in the fields of the Python package. */
+  /**
+   * What every release promises, in the fields of the Python package.
+   *
+   * Without a digest, only the fields that this client checks or computes.
+   */
   get guarantee(): Guarantee {
-    return this.promised.guarantee;
+    const { guarantee } = this.promised;
+    return this.tables.isTrusted ? guarantee : checkedOf(guarantee, this.protection);
   }
 
   /**
@@ -125,14 +130,24 @@ export class Privatizer {
     );
   }
 
-  /** What was measured of public words, and of an attacker: no guarantee, and not checked here. */
-  get preview(): Measured {
-    return this.promised.preview;
+  /**
+   * What was measured of public words, and of an attacker: no guarantee, and not checked here.
+   *
+   * Null without a digest, since anybody may have written it.
+   */
+  get preview(): Measured | null {
+    const { preview } = this.promised;
+    return this.tables.isTrusted ? preview : null;
   }
 
-  /** The attacker of the preview, in words. */
-  get adversary(): string {
-    return this.tables.artifact.header.adversary;
+  /** The attacker of the preview, in words; null without a digest. */
+  get adversary(): string | null {
+    return this.tables.isTrusted ? this.tables.artifact.header.adversary : null;
+  }
+
+  /** @internal Whether ordinary words may be shown. */
+  get showsOrdinary(): boolean {
+    return this.tables.artifact.header.policy !== undefined;
   }
 
   /**
@@ -158,11 +173,12 @@ export class Privatizer {
    */
   privatize(text: string, record?: Keyed): Release {
     if (typeof text !== "string") throw argumentError("text", "a string");
-    const { digest, guarantee } = this.setting;
+    const { guarantee } = this; // checks the law first
+    const { digest } = this.setting;
     const stream = record === undefined ? fresh() : keyed(record, digest, text);
     const { noise } = this.tables.artifact.header;
-    const said = { ...guarantee, noise: record === undefined ? noise.fresh : noise.keyed };
-    return { ...this.release(text, stream), guarantee: said };
+    const how = this.tables.isTrusted ? { noise: record === undefined ? noise.fresh : noise.keyed } : {};
+    return { ...this.release(text, stream), guarantee: { ...guarantee, ...how } };
   }
 
   /** Where the words of a text are. */

@@ -3,7 +3,7 @@ import { LinkScanner } from "./links.js";
 import type { Policy } from "./policy.js";
 import type { Surrogates } from "./surrogates.js";
 import type { Tokenizer } from "./text.js";
-import { JOINED, LABEL, NEAR, type Unit, type Units, WORD } from "./units.js";
+import { BEFORE_TAG, JOINED, LABEL, NEAR, type Unit, type Units, WORD } from "./units.js";
 
 const WAIT = -1;
 const BEHIND = 2 * NEAR;
@@ -132,7 +132,8 @@ export class Restorer {
       if (found) return found === WAIT ? WAIT : 0;
     }
     if (unit.isPart && this.isOfDate()) return 0;
-    if (!this.isApart(unit, text, end) || this.links.isInside) return 0;
+    const isTag = BEFORE_TAG.includes(unit.before) || !/^\p{L}/u.test(unit.original);
+    if (this.links.isInside || (this.links.isAtTag && !isTag) || !this.isApart(unit, text, end)) return 0;
     const joined = this.isJoined(text, end + unit.after.length);
     return joined === WAIT ? WAIT : joined ? 0 : unit.sent.length;
   }
@@ -191,17 +192,18 @@ export class Restorer {
   /** Whether an address is here as it was sent, and no longer one. */
   private matchAddress(unit: Unit, text: string, end: number): number {
     if (/[\p{L}\p{N}./@\-_%+=&?#:]$/u.test(this.behind)) return 0;
-    if (this.links.isInside && (unit.isText || !this.isOwnTarget(unit))) return 0;
+    if (unit.isText && (this.links.isInside || this.links.isAtTag)) return 0;
+    if (this.links.isInside && !this.isOwnTarget(unit)) return 0;
     const rest = text.slice(end);
     const after = rest.replace(/^[.,;:!?*]+/, ""); // bold type too
     if (!after && !this.isEnd && rest.length < 4) return WAIT;
     return !after || /^[ \t\r\n()<>[\]{}"'`|]/.test(after) ? unit.sent.length : 0;
   }
 
-  /** Whether an address is a whole target. An attribute may be relative to a server that another tag names. */
+  /** Whether an address is a whole target. One without a scheme, such as of mail, is relative to another server. */
   private isOwnTarget(unit: Unit): boolean {
-    if (this.links.isAtStart) return true;
-    return this.links.isAtValue && [unit.original, unit.sent].every((each) => /^https?:\/\//i.test(each));
+    const { isInBrackets, isAtStart, isAtValue } = this.links;
+    return !isInBrackets && (isAtStart || isAtValue) && [unit.original, unit.sent].every((each) => /^https?:\/\//i.test(each));
   }
 
   /** Restore a name or another word of a group. */
@@ -216,7 +218,8 @@ export class Restorer {
     const isNegation = /^['’]t$/i.test(following) && /n$/i.test(word);
     if (isNegation || this.isEnding(word)) return [word.length, word];
     const isAddress = joined || /^:[\p{L}\p{N}/]/u.test(following) || /@$|[\p{L}\p{N}]\.$/u.test(this.behind);
-    return [word.length, isAddress || this.links.isInside ? word : original];
+    const isKept = isAddress || this.links.isAtTag || this.links.isInside;
+    return [word.length, isKept ? word : original];
   }
 
   /** Whether what ends here is part of a host or of a user before one: looks one label ahead. */

@@ -51,6 +51,11 @@ export const LABEL = `(?:(?![0-9A-Za-z])${IN_LABEL}${IN_LABEL}{0,62})?`;
 /** What follows a word that is part of a host or of a user; it matches at `lastIndex`. */
 export const JOINED = new RegExp(`${LABEL}(?:@|\\.[\\p{L}\\p{N}])`, "uy");
 
+export const BEFORE_TAG = ["<", "</"];
+/** Tags of HTML whose names may be hidden: most are no words of a list. */
+const TAGS =
+  /^(?:abbr|b|bd[io]|blockquote|col|colgroup|datalist|d[dlt]|del|dfn|div|embed|fieldset|figcaption|footer|h[1-6]|hgroup|iframe|img|ins|kbd|li|meta|nav|noscript|[ou]l|optgroup|p|param|q|rp|s|samp|sup|svg|t[dhrt]|tbody|textarea|tfoot|thead|u|var|wbr)$/;
+
 /** Characters from a surrogate to a number of one digit that it tells to be meant. */
 export const NEAR = 60;
 
@@ -65,7 +70,7 @@ export class Units {
   /** Note the units of a text; structure and words come in turn in its parts. */
   learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void {
     const runs = [...findRuns(parts, sent, formats)];
-    for (const list of [addresses, numbers, ranges, names, namedDates, timesOfDay]) {
+    for (const list of [addresses, numbers, ranges, names, namedDates, timesOfDay, tags]) {
       for (const unit of list(parts, sent, formats, runs)) this.add(unit);
     }
   }
@@ -115,6 +120,15 @@ function keyOf(sent: string): string {
 
 function unit(sent: string, original: string, more: Partial<Unit> = {}): Unit {
   return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", isRewritten: false, translated: "", isText: false, isPart: false, ...more };
+}
+
+/** Names of tags of HTML that were written as tags; no other words are restored so. */
+function* tags(parts: readonly string[], sent: readonly string[]): Iterable<Unit> {
+  for (let i = 1; i < parts.length; i += 2) {
+    const [mine, theirs] = [parts[i]!, sent[i]!];
+    const isTag = /<\/?$/.test(parts[i - 1]!) && TAGS.test(mine.toLowerCase()) && /^[ \t\r\n>/]/.test(parts[i + 1]!);
+    if (isTag && mine !== theirs) for (const before of BEFORE_TAG) yield unit(theirs, mine, { before });
+  }
 }
 
 /** Weekdays and months, short or as an answer in another language has them. */

@@ -170,8 +170,13 @@ test("no link is written so that it gets an original", () => {
     "see https://evil.example/<br>@",
     '{"a":"https://evil.example","b":"@"}',
     '<style>p{background:url("//evil.example/ @")}</style>',
+    "![][a\\]b]\n\n[a\\]b]: @",
+    "[x\ny\\]]: @",
+    "> [x]:\n> @",
+    "[^1]: @",
+    "[@](https://good.example)",
   ];
-  const beside = ["[@](https://good.example) and @", "<b>@</b> (https://good.example) @", "[^1]: @", '{"a":"https://good.example", "b":"@"}'];
+  const beside = ["[x](https://good.example) and @", "<b>@</b> (https://good.example) @", "[^1]: It was @", '{"a":"https://good.example", "b":"@"}'];
   const conversation = begin();
   for (const word of ["Okonkwo", "okonkwo@mail.example"]) {
     const sent = conversation.hide(word);
@@ -183,6 +188,30 @@ test("no link is written so that it gets an original", () => {
       assert.equal(conversation.restore(each.replaceAll("@", sent)), each.replaceAll("@", word));
     }
   }
+});
+
+test("no label and no name of a tag gets an original, wherever the answer is cut", () => {
+  // A definition loads an address for its label, and a style sheet one for the name of a tag.
+  const definitions = "\n\n[Smith]: https://evil.example/0\n\n[Jones]: https://evil.example/1";
+  const style = "<style>okonkwo{background:url(//evil.example/1)}</style>\n\n";
+  const labels = ["![x][@]", "![@][]", "![dear\n@]", "[x][@]", "[@]", "[^@]", "![@](a b)", "[a [b] @]", "![a\\]@]", '["@"]', "list[@]"];
+  const conversation = begin();
+  const [name, number] = [conversation.hide("Okonkwo"), conversation.hide("https://okonkwo.example/a?b=4711")];
+  for (const sent of [name, number]) {
+    for (const each of labels.map((label) => label.replace("@", sent))) assertRestored(conversation, each + definitions, each + definitions);
+  }
+  for (const each of [`<${name}>hi</${name}>`, `<${name} class=a>`, `</x-${name}>`]) {
+    assertRestored(conversation, style + each, style + each);
+  }
+  assertRestored(conversation, `[x] ${name}, [0, 1) of\n \n${name} <5`, "[x] Okonkwo, [0, 1) of\n \nOkonkwo <5");
+});
+
+test("tags that the user wrote come back", () => {
+  const conversation = begin();
+  const said = "<div>Okonkwo <b>4711</b><br/></div> and <h2\n>Anna</h2>";
+  assertRestored(conversation, conversation.hide(said), said);
+  const sent = conversation.hide("Anna <Okonkwo>");
+  assert.match(conversation.restore(sent), /^Anna <(?!Okonkwo)/);
 });
 
 test("a surrogate in a link stays, and so does what is no surrogate", () => {
@@ -207,6 +236,12 @@ test("what cannot be a conversation is refused, and no text is in the error", ()
     () => begin({ key: new Uint8Array(32) }),
     () => begin({ key: new Uint8Array(31).map((_, i) => i) }),
     () => begin({ seed: 1 }),
+    () => begin({ key: null }),
+    () => begin({ public: [5] }),
+    () => begin({ public: "a text" }),
+    () => begin({ public: null }),
+    () => load(files.names, { digest: null }),
+    () => load(files.names, { digest: 5 }),
     () => begin().hide(7),
     () => begin().restore(null),
   ];

@@ -403,6 +403,45 @@ test("without a digest, nothing is said that an artifact says in words", () => {
   assert.deepEqual(more, []);
 });
 
+/** Put a word into all that no client can check. */
+function lied(header) {
+  header.adversary = header.noise.fresh = header.noise.keyed = header.space.name = "All is well.";
+  header.settings.forEach((setting) => {
+    const { guarantee } = setting;
+    for (const name of ["proof", "certified_how", "space", "noise"]) guarantee[name] = "All is well.";
+    guarantee.equivalents = guarantee.assumptions = ["All is well."];
+    guarantee.parameters = { ...guarantee.parameters, well: "All is well." };
+    guarantee.scale = { ...guarantee.scale, well: 0.123456 };
+    guarantee.disclosed = guarantee.disclosed.map((each) => `${each.split(":")[0]}: All is well.`);
+    setting.summary = setting.preview.of = "All is well.";
+    setting.preview.words = 0.123456;
+  });
+}
+
+test("without a digest, no word of the artifact and no measurement is told", () => {
+  for (const [bytes, epsilon] of [[forged(lied), 2], [forged(lied, files.policy), 12], [forged(lied, files.bits), undefined]]) {
+    const made = load(bytes, { epsilon });
+    const told = (each) => JSON.stringify([
+      each.summary, each.guarantee, each.preview, each.adversary, each.protection,
+      each.privatize("a text").guarantee, each.privatize("a text", { key: KEY, id: 7 }).guarantee,
+    ]);
+    assert.doesNotMatch(told(made), /All is well|0\.123456/);
+    assert.equal(made.preview, null);
+    assert.equal(made.adversary, null);
+    assert.deepEqual(
+      Object.keys(made.privatize("a text").guarantee).sort().join(" "),
+      "certified conditions delta disclosed epsilon hides_among mechanism metric noise_is_secret protection unit",
+    );
+    assert.equal(made.guarantee.protection, made.protection);
+    // Whoever gives its digest trusts it.
+    assert.match(told(load(bytes, { epsilon, digest: hex(bytes.subarray(-32)) })), /All is well.*0\.123456/);
+  }
+});
+
+test("a digest that is no string is refused, not passed over", () => {
+  for (const digest of [null, 5, {}, []]) assert.throws(() => load(files.sixteen, { epsilon: 2, digest }), refused("argument"));
+});
+
 test("without a digest, protection is no better than the loss that the client computed", () => {
   // The diameter of codes is not computed, so all their bits count: 16 times 0.25 nats, or 0.5.
   const digest = hex(files.bits.subarray(-32));
@@ -428,7 +467,7 @@ test("a share from 0 to 1, or none, is taken", () => {
       first(header).preview.recovered = share;
       admit(header);
     });
-    assert.equal(load(bytes, { epsilon: 2 }).preview.recovered, share);
+    assert.equal(load(bytes, { epsilon: 2, digest: hex(bytes.subarray(-32)) }).preview.recovered, share);
   }
 });
 
@@ -509,7 +548,7 @@ test("strange words are words: half pairs, very long ones, controls, emoji", () 
 });
 
 test("what a release says of itself is what Python said", () => {
-  const privatizer = load(files.tree, { epsilon: 10 });
+  const privatizer = load(files.tree, { epsilon: 10, digest: hex(files.tree.subarray(-32)) });
   const { guarantee } = privatizer.privatize("a text", { key: KEY, id: 7 });
   assert.match(guarantee.noise, /keyed by a secret/);
   assert.match(privatizer.privatize("a text").guarantee.noise, /fresh 256-bit key/);

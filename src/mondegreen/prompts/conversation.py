@@ -103,7 +103,8 @@ class Conversation:
     public : iterable of str
         *Public* texts, such as system prompts. Their words are never surrogates.
     in_links : bool
-        Put originals into links and images too, which send them to other servers.
+        Put originals into links, images, tags and square brackets too, which may send
+        them to other servers.
     detector : tuple of (callable, str), optional
         A detector that reads each text first, and its public name and version; see
         :data:`Detector <mondegreen.policy.detection.Detector>` and

@@ -59,6 +59,12 @@ class _Kept:
     writing: threading.Lock = field(default_factory=threading.Lock)
 
 
+def check_seconds(seconds: float) -> None:
+    """Refuse a time to keep conversations that is none, also before a server starts."""
+    if not seconds > 0:  # also where it is not a number
+        raise InvalidParameterError("conversation ttl", seconds, "above 0 seconds")
+
+
 @final
 class Conversations:
     """Keeps conversations by tokens that it makes, and forgets them in time.
@@ -103,8 +109,7 @@ class Conversations:
         file: ConversationFile | None = None,
         most_words: int = MOST_WORDS,
     ) -> None:
-        if not seconds > 0:
-            raise InvalidParameterError("conversation ttl", seconds, "above 0 seconds")
+        check_seconds(seconds)
         if most < 1:
             raise InvalidParameterError("conversations", most, "at least 1")
         self._begin, self._seconds, self._most = begin, seconds, most

@@ -21,8 +21,8 @@ from mondegreen.text.tokenizer import canonical
 
 _LINE: Final = re.compile(r"[^\r\n]+")
 _RUN: Final = re.compile(r"[^ \t\r\n]+")  # what stands behind a piece: a blank
-_MARKUP: Final = re.compile(r"<[A-Za-z/!?]|\][(:]")
-"""What begins a tag, a link or an image: there, surrogates are kept."""
+_MARKUP: Final = re.compile(r"<[A-Za-z/!?\u0080-\U0010ffff]|\[|\][(:]")
+"""What begins a tag, a link, an image or a label: there, surrogates are kept."""
 
 _APART_BEFORE: Final = re.compile(r"\s[(\"'*]*\Z")
 _APART_AFTER: Final = re.compile(r"[,;:!?.)\"'*]*\s")

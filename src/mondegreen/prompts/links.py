@@ -1,4 +1,22 @@
-"""Where an answer is a link or an image, which would send what stands there away."""
+r"""Where an answer is a link or an image, which would send what stands there away.
+
+**Square brackets.** ``![x][Okonkwo]`` loads the address that the answer gives for that
+label: ``[Okonkwo]: https://evil.example/1``. The model writes one such definition for
+each candidate, before the image or after it, and the one that is loaded tells which
+candidate the original is. Labels stand in ``[text][label]``, ``[label][]``, ``[label]``
+and ``[^label]``, so all that stands in brackets keeps its surrogates, from ``[`` to its
+``]``, or to the next blank line, which no label goes over. Nothing else is as safe:
+
+- An answer is shown while it comes. Nobody knows then whether definitions follow, or
+  what stands behind a bracket.
+- A bracket before ``(`` need not be the text of a link. ``![x](a b)`` is no link, and
+  so the label ``x``; ``[a][x](b)`` begins with the label ``x``.
+- A list such as ``["Okonkwo"]`` is a label too. Programs that read JSON ask for it as
+  JSON (``is_json``), where no Markdown is read.
+- To disarm definitions would change answers, and where they begin depends on who reads.
+
+Escapes count as in Markdown, so ``\[`` opens no bracket and ``\]`` closes none.
+"""
 
 from __future__ import annotations
 
@@ -102,9 +120,9 @@ class LinkScanner:
     also where it stands in angle brackets; an HTML tag with all its attributes, quoted
     ``>`` included; style sheets and scripts; the rest of a run without blanks behind
     ``//``, ``http:``, ``www.`` or a host without a scheme, such as ``example.com:80/``
-    (see :class:`_HostScanner`). No quote and no ``<`` ends a run, since programs that
-    look for addresses take them for parts. Browsers read a backslash as a slash, so it
-    counts as one.
+    (see :class:`_HostScanner`); all that stands in square brackets. No quote and no
+    ``<`` ends a run, since programs that look for addresses take them for parts.
+    Browsers read a backslash as a slash, so it counts as one.
 
     Whether ``<`` begins a tag depends on what is read as one before it: in
     ``<a b="<img src="...">`` browsers see one tag, and Markdown another one. So every
@@ -121,10 +139,10 @@ class LinkScanner:
     """
 
     __slots__ = (
-        "_depth", "_host", "_is_angle", "_is_at_line", "_is_comment", "_is_defined",
-        "_is_definition", "_is_escape", "_is_in_run", "_is_label", "_is_prefix",
-        "_is_raw", "_is_value", "_last", "_outer", "_tags", "is_at_start",
-        "is_at_value",
+        "_brackets", "_depth", "_host", "_is_angle", "_is_at_line", "_is_blank",
+        "_is_comment", "_is_defined", "_is_definition", "_is_escape", "_is_in_run",
+        "_is_label", "_is_labelled", "_is_prefix", "_is_raw", "_is_value", "_last",
+        "_outer", "_tags", "is_at_start", "is_at_value",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -133,6 +151,9 @@ class LinkScanner:
         self._is_angle = self._is_defined = self._is_definition = False
         self._is_escape = self._is_in_run = self._is_raw = self._is_comment = False
         self._is_at_line = self._is_label = self._is_value = False
+        self._is_labelled = False  # whether the label of a line ends here
+        self._is_blank = False  # whether the line has nothing but blanks yet
+        self._brackets = 0
         self._is_prefix = True  # whether nothing but markers stands before in the line
         self._outer = False  # whether a run goes on behind the target or tag
         self.is_at_start = False
@@ -142,22 +163,38 @@ class LinkScanner:
 
     @property
     def is_inside(self) -> bool:
-        """Whether what comes next belongs to a link, an image or a tag.
+        """Whether what comes next belongs to a link, an image, a tag or brackets.
 
-        The name of a closing tag does not: it is restored as that of the opening one,
-        and nothing can be fetched by it.
+        The name of a tag does not: see :attr:`is_at_tag`.
         """
-        is_closing = self._tags == {""} and self._last.endswith("</")
         is_target = self._is_at_line and (self._is_definition or self._is_defined)
         return (
-            (bool(self._tags) and not is_closing)
+            (bool(self._tags) and not self._is_closing)
             or is_target
             or self._is_in_run
             or self._is_angle
             or self._is_raw
             or self._depth > 0
+            or self._brackets > 0
             or self._host.is_at_port
         )
+
+    @property
+    def is_in_brackets(self) -> bool:
+        """Whether what comes next may be a label; an address is one, too."""
+        return self._brackets > 0
+
+    @property
+    def is_at_tag(self) -> bool:
+        """Whether a word that comes next would be the name of a tag.
+
+        A style sheet may load something for each name.
+        """
+        return self._last.endswith("<") or self._is_closing
+
+    @property
+    def _is_closing(self) -> bool:
+        return self._tags == {""} and self._last.endswith("</")
 
     def feed(self, text: str) -> None:
         """Read on."""
@@ -171,8 +208,10 @@ class LinkScanner:
         was_at_start, self.is_at_start = self.is_at_start, False
         if sign in _BLANK:
             self._is_in_run = self._outer = self._is_defined = False
-        self._label(sign, before)
-        self._define(sign)
+        was_labelled = self._is_labelled
+        self._bracket(sign, is_escaped)
+        self._label(sign, is_escaped)
+        self._define(sign, was_labelled)
         if self._is_angle:
             self._is_angle = sign not in "\r\n" and (sign != ">" or is_escaped)
         elif self._depth:
@@ -186,25 +225,38 @@ class LinkScanner:
         if self._host.ends(sign, self._last) or is_begun:
             self._is_in_run = True
 
-    def _label(self, sign: str, before: str) -> None:
+    def _bracket(self, sign: str, is_escaped: bool) -> None:
+        """Count the brackets that are open; none is behind a blank line."""
+        if sign in "[]" and not is_escaped:
+            self._brackets = max(self._brackets + (1 if sign == "[" else -1), 0)
+        if sign == "\n":
+            if self._is_blank:
+                self._brackets, self._is_label = 0, False
+            self._is_blank = True
+        elif sign not in _BLANK:
+            self._is_blank = False
+
+    def _label(self, sign: str, is_escaped: bool) -> None:
         """Follow a label at the beginning of a line, which may begin a definition.
 
-        A footnote, ``[^1]: text``, is none.
+        That of a footnote, ``[^1]: text``, is one for programs that know no footnotes.
         """
-        if self._is_label and (before[-1:] == "]" or self._last.endswith("[^")):
-            self._is_label = sign == ":" and before[-1:] == "]"
-        if sign == "\n":
+        self._is_labelled = self._is_label and sign == "]" and not is_escaped
+        self._is_label = self._is_label and not self._is_labelled
+        if sign in "\r\n":
             self._is_prefix = True
         elif self._is_prefix and sign not in _MARKERS:
             self._is_prefix = False
             self._is_label = self._is_label or sign == "["
 
-    def _define(self, sign: str) -> None:
+    def _define(self, sign: str, is_labelled: bool) -> None:
         """Follow the target of a definition, ``[label]: target``."""
         if self._last.endswith("]:"):
-            self._is_definition = True
-            self._is_at_line, self._is_label = self._is_label, False
+            self._is_definition, self._is_at_line = True, is_labelled
+            self._is_prefix = is_labelled  # a footnote may hold another definition
         elif self._is_definition and sign not in _BLANK:
+            if sign == ">" and self._is_prefix:
+                return  # of a quotation, whose next line has the target
             self._is_definition = False
             self._is_angle = self.is_at_start = sign == "<"
             self._is_defined = not self._is_angle

@@ -12,7 +12,7 @@ from mondegreen.policy.policy import Policy
 from mondegreen.policy.scope import Surrogates
 from mondegreen.prompts.calendar import is_month_of_any
 from mondegreen.prompts.links import LinkScanner
-from mondegreen.prompts.units import JOINED, LABEL, NEAR, WORD, Unit, Units
+from mondegreen.prompts.units import BEFORE_TAG, JOINED, LABEL, NEAR, WORD, Unit, Units
 from mondegreen.text.print_forms import capitalize
 from mondegreen.text.tokenizer import LONGEST, canonical
 
@@ -194,7 +194,10 @@ class Restorer:
 
     def _match_number(self, unit: Unit, text: str, end: int) -> int:
         """Whether a number is no part of a longer one, of a link or of a host."""
-        if not self._is_apart(unit, text, end) or self._is_in_link():
+        is_tag = unit.before in BEFORE_TAG or not unit.original[:1].isalpha()
+        if self._is_in_link() or (self._is_at_tag() and not is_tag):
+            return 0
+        if not self._is_apart(unit, text, end):
             return 0
         joined = self._is_joined(text, end + len(unit.after))
         return _WAIT if joined == _WAIT else len(unit.sent) * (not joined)
@@ -272,7 +275,9 @@ class Restorer:
         """Whether an address is here as it was sent, and no longer one."""
         if self._behind[-1:].isalnum() or self._behind[-1:] in tuple("./@-_%+=&?#:"):
             return 0
-        if self._is_in_link() and (unit.is_text or not self._is_own_target(unit)):
+        if unit.is_text and (self._is_in_link() or self._is_at_tag()):
+            return 0
+        if self._is_in_link() and not self._is_own_target(unit):
             return 0
         rest = text[end:]
         if not rest.strip(_BEHIND_ADDRESS) and not self._is_end and len(rest) < 4:
@@ -284,13 +289,15 @@ class Restorer:
     def _is_own_target(self, unit: Unit) -> bool:
         """Whether an address is a whole target: then nobody else receives it.
 
-        An attribute may be relative to a server that another tag names.
+        One without a scheme, such as of mail, is relative to another server.
         """
         links = self._links
-        if links is None or links.is_at_start:
+        if links is None:
             return True
+        if links.is_in_brackets or not (links.is_at_start or links.is_at_value):
+            return False
         is_whole = _ABSOLUTE.match(unit.original) and _ABSOLUTE.match(unit.sent)
-        return links.is_at_value and is_whole is not None
+        return is_whole is not None
 
     def _is_marker(self, unit: Unit, following: str) -> bool:
         """Whether a short number is the marker of a list."""
@@ -319,7 +326,8 @@ class Restorer:
             self._behind[-1:] == "." and self._behind[-2:-1].isalnum()
         )
         is_address = joined or is_behind or _SCHEMED.match(following) is not None
-        if self._links is not None and (is_address or self._is_in_link()):
+        is_kept = is_address or self._is_at_tag() or self._is_in_link()
+        if self._links is not None and is_kept:
             return len(word), word
         return len(word), original
 
@@ -374,6 +382,9 @@ class Restorer:
 
     def _is_in_link(self) -> bool:
         return self._links is not None and self._links.is_inside
+
+    def _is_at_tag(self) -> bool:
+        return self._links is not None and self._links.is_at_tag
 
     def _pass(self, text: str) -> None:
         self._behind = (self._behind + text)[-_BEHIND:]

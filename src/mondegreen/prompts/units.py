@@ -55,6 +55,16 @@ _LONGEST_CONTEXT: Final = 24
 _LABEL_PARTS: Final = 66
 """Parts of a text that one label can have, and what follows it."""
 
+BEFORE_TAG: Final = ("<", "</")
+_BEHIND_TAG: Final = frozenset(" \t\r\n>/")
+_TAGS: Final = frozenset(
+    "abbr b bdi bdo blockquote col colgroup datalist dd del dfn div dl dt embed "
+    "fieldset figcaption footer h1 h2 h3 h4 h5 h6 hgroup iframe img ins kbd li meta "
+    "nav noscript ol optgroup p param q rp s samp sup svg tbody td textarea tfoot th "
+    "thead tr tt u ul var wbr".split()
+)
+"""Tags of HTML whose names may be hidden: most are no words of a list."""
+
 NEAR: Final = 60
 """Characters from a surrogate to a number of one digit that it tells to be meant."""
 
@@ -115,6 +125,7 @@ class Units:
             *_names(parts, sent, kinds, self._runs),
             *_named_dates(parts, sent, kinds, self._runs),
             *_times(parts, sent, kinds, self._runs),
+            *_tags(parts, sent),
         ):
             self.add(unit)
 
@@ -203,6 +214,18 @@ def _addresses(
                 yield Unit(theirs, mine, is_address=True, is_text=is_text)
             mine = theirs = pieces[-1]
             has_address = is_joined = False
+
+
+def _tags(parts: Sequence[str], sent: Sequence[str]) -> Iterator[Unit]:
+    """Names of tags of HTML that were written as tags; no other words are restored so.
+
+    A style sheet of an answer could tell which tag a text had, and nothing more.
+    """
+    for i in range(1, len(parts), 2):
+        is_tag = parts[i - 1].endswith(BEFORE_TAG) and parts[i].lower() in _TAGS
+        if is_tag and parts[i + 1][:1] in _BEHIND_TAG and parts[i] != sent[i]:
+            for before in BEFORE_TAG:
+                yield Unit(sent[i], parts[i], before=before)
 
 
 def _is_joined(parts: Sequence[str], sent: Sequence[str], i: int) -> bool:

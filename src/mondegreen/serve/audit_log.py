@@ -135,7 +135,7 @@ class _Scan:
         self.previous, self.lines, self.cut_lines = GENESIS, 0, 0
         self.first = self.last = ""
         self.rest, self.row = b"", 0
-        self.has_noted = noted in (None, GENESIS)
+        self.has_noted = noted is None
         for row, line in _lines(path):
             entry = _read_entry(line)
             if entry is None:

@@ -25,7 +25,7 @@ from vectors.device.device_vectors import as_utf16
 
 PATH = Path(__file__).with_name("conversations.json.gz")
 COUNT, TURNS, JOINED_COUNT, RANGES_COUNT, FORMS_COUNT = 80, 4, 10, 6, 8
-ECHOES_COUNT = 6
+ECHOES_COUNT = TAGS_COUNT = 6
 LINKS = 12
 """Answers of each conversation that are made of parts of links."""
 POLICIES = ("names", "sensitive")
@@ -63,6 +63,11 @@ FORMS = (
     "4155550199 or 555-0142, card 4111-1111-1111-1111 or 5500000000000004."
 )
 """What answers write in other forms."""
+TAGS = (
+    "<div>Okonkwo <b>Anna</b> <p class=x>B</p><br/></div>, <h2\n>Will</h2>, <TD>5</TD> "
+    "<li>Li</li> b < b, <Okonkwo> and <Anna@mail.example> <div:x> [Anna] [b]: <b>."
+)
+"""Tags, and what only looks like them."""
 ECHOES = (
     "See https://shop.example/item?id=7 10 20 30 pieces, http://x.de/anna?x=1 0044 76."
     "\nPay $4,711.50 12 times; S 10.MarchI, Yorkdon't, at a.io/b, shop.example/7 👋5 "
@@ -79,6 +84,8 @@ LINK_PARTS = (
     "&#58;", "&", "=", "-", "_", "+", "%20", ".", "..", ".com", ".example", "@",
     "anna@", "anna:x@", "https://", "HTTP:", "ftp://", "www.", " ", " ", " ",
     "\n", ", ", "(", ")", "[x](", "![](<", ">", '"', "'", "`", "<a href=", "[a]: ",
+    "![x][", "[", "]", "]", "[^", "\\[", "\\]", "]: ", "\n\n", "\n \t\r\n", "\n> ",
+    "\r", "<", "</", "\n[a\\]b]:", "\n[x\ny\\]]:",
     "東", "·", "é", "’s", "—", "\u00ad", "\u200b", "\u3000", "😀", "x" * 63, "x" * 62,
 )  # fmt: skip
 """Parts of links, of hosts without a scheme, and of what only looks like these."""
@@ -202,6 +209,16 @@ def links(sent: str, rng: np.random.Generator, count: int) -> Iterator[str]:
         yield "".join(parts)[:160]
 
 
+def labels(sent: str) -> Iterator[str]:
+    """Write words and runs of a hidden text in labels, and as names of tags."""
+    for each in dict.fromkeys([*tokenize([sent]).words()[:4], *sent.split()[:3]]):
+        yield f"![x][{each}] {each}\n\n[{each}]: {each} [x][dear {each}]\n\n{each}"
+        yield f"![{each}][] [{each} [x] {each}] {each} [^{each}]\n\n[^1]: {each} {each}"
+        yield f"[a\\]b]: {each} {each}\n\n[x\ny\\]]: {each} {each} \\[{each}\\] {each}"
+        yield f"> [x]:\n> {each} {each}\r\n \r\n[{each}\n\n{each}] [ {each}](x {each})"
+        yield f"<{each} class=a> </{each}> {each} <{each}> x<{each}.x {each} [<{each}>]"
+
+
 def year_first(run: str) -> Iterator[str]:
     """Write a date that begins with the year in other ways."""
     year, *rest = run.split("-")
@@ -227,7 +244,7 @@ def conversations() -> Iterator[dict[str, Any]]:
     rng = np.random.default_rng(31)
     every = texts()
     others = [JOINED] * JOINED_COUNT + [RANGES] * RANGES_COUNT + [FORMS] * FORMS_COUNT
-    others += [ECHOES] * ECHOES_COUNT
+    others += [ECHOES] * ECHOES_COUNT + [TAGS] * TAGS_COUNT
     for number in range(COUNT + len(others)):
         policy = POLICIES[number % len(POLICIES)]
         key = bytes(rng.integers(0, 256, size=32, dtype=np.uint8))
@@ -244,6 +261,7 @@ def conversations() -> Iterator[dict[str, Any]]:
         if said == [FORMS]:
             given += [*other_forms(sent[0]), *other_signs(sent[0])]
         made = np.random.default_rng([31, number])
+        given += [answer for text in sent[-2:] for answer in labels(text)]
         given += links(" ".join(sent[-2:]), made, LINKS)
         given = [answer for answer in given if as_utf16(answer) == answer]
         shown = [c.restore(answer) for answer in given]

@@ -1,22 +1,31 @@
 import { type Protection } from "./protection.js";
 import type { Lists } from "./text.js";
 import type { Parts } from "./unicode.js";
-/** What is promised, in the fields of `Guarantee.to_dict()` of the Python package. */
+/**
+ * What is promised, in the fields of `Guarantee.to_dict()` of the Python package.
+ *
+ * Without a digest, only what this client checks or computes: fields that are sentences, names or
+ * measurements of the artifact are missing, and `disclosed` has names alone.
+ */
 export interface Guarantee {
     readonly mechanism: string;
     readonly epsilon: number;
     readonly certified: number | null;
     readonly metric: string;
-    readonly certified_how: string;
-    readonly scale: Readonly<Record<string, number>>;
+    readonly certified_how?: string;
+    readonly scale?: Readonly<Record<string, number>>;
     readonly hides_among: number | null;
     readonly disclosed: readonly string[];
     readonly conditions: readonly string[];
-    readonly noise: string;
+    readonly noise?: string;
     readonly noise_is_secret: boolean;
     readonly protection: Protection;
     readonly [field: string]: unknown;
 }
+/** A guarantee as an artifact has it, with all fields. */
+export type Told = Required<Guarantee>;
+/** The guarantee without what anybody may have written, and with the protection that was computed. */
+export declare function checkedOf(guarantee: Told, word: Protection): Guarantee;
 /** What was measured of a setting, in the fields of `Preview.to_dict()`; no guarantee. */
 export interface Measured {
     /** Whose words these are. */
@@ -47,7 +56,7 @@ export interface Setting {
     readonly stray?: string;
     /** SHA-256 of all that shapes a draw, for keyed releases. */
     readonly digest: string;
-    readonly guarantee: Guarantee;
+    readonly guarantee: Told;
     readonly summary: string;
     readonly preview: Measured;
     /** The worst of what is proved and of what was measured, in one word. */

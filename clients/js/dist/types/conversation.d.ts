@@ -51,7 +51,7 @@ export declare class Conversation {
     hide(text: string): string;
     /** Hide a text, part by part. */
     pieces(text: string): Piece[];
-    /** Put the original words back into an answer. Links and images keep surrogates. */
+    /** Put the original words back into an answer. Links, images, tags and square brackets keep surrogates. */
     restore(answer: string): string;
     /** What restores an answer that comes in pieces. */
     restorer(): AnswerRestorer;

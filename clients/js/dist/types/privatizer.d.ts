@@ -38,7 +38,11 @@ export declare class Privatizer {
     get epsilon(): number;
     /** SHA-256 of the artifact, in hex. */
     get digest(): string;
-    /** What every release promises, in the fields of the Python package. */
+    /**
+     * What every release promises, in the fields of the Python package.
+     *
+     * Without a digest, only the fields that this client checks or computes.
+     */
     get guarantee(): Guarantee;
     /**
      * The guarantee in a few lines, for people: those of Python, if the digest was given.
@@ -48,10 +52,14 @@ export declare class Privatizer {
     get summary(): string;
     /** What the integers of the law say, whoever wrote the artifact. */
     private get computed();
-    /** What was measured of public words, and of an attacker: no guarantee, and not checked here. */
-    get preview(): Measured;
-    /** The attacker of the preview, in words. */
-    get adversary(): string;
+    /**
+     * What was measured of public words, and of an attacker: no guarantee, and not checked here.
+     *
+     * Null without a digest, since anybody may have written it.
+     */
+    get preview(): Measured | null;
+    /** The attacker of the preview, in words; null without a digest. */
+    get adversary(): string | null;
     /**
      * The worst of what is proved and of what was measured, in one word.
      *

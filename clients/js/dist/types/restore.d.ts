@@ -46,7 +46,7 @@ export declare class Restorer {
     private isApart;
     /** Whether an address is here as it was sent, and no longer one. */
     private matchAddress;
-    /** Whether an address is a whole target. An attribute may be relative to a server that another tag names. */
+    /** Whether an address is a whole target. One without a scheme, such as of mail, is relative to another server. */
     private isOwnTarget;
     /** Restore a name or another word of a group. */
     private word;

@@ -26,6 +26,7 @@ export type Format = string | null;
 export declare const LABEL = "(?:(?![0-9A-Za-z])[-_+%~0-9A-Za-z\\u00a1-\\u1fff\\u2070-\\u2fff\\u3040-\\uff00\\uff10-\\uff19\\uff21-\\u{10ffff}][-_+%~0-9A-Za-z\\u00a1-\\u1fff\\u2070-\\u2fff\\u3040-\\uff00\\uff10-\\uff19\\uff21-\\u{10ffff}]{0,62})?";
 /** What follows a word that is part of a host or of a user; it matches at `lastIndex`. */
 export declare const JOINED: RegExp;
+export declare const BEFORE_TAG: string[];
 /** Characters from a surrogate to a number of one digit that it tells to be meant. */
 export declare const NEAR = 60;
 /** Units of a conversation, by their first word: `Units` of `mondegreen.prompts.units`. */

@@ -203,6 +203,7 @@ def proxy(
     """  # noqa: D301
     from mondegreen.cli.render import say
     from mondegreen.integrations.detectors import choose_detector
+    from mondegreen.prompts.conversations import check_seconds
     from mondegreen.prompts.store_search import StoreSearch
     from mondegreen.serve.addresses import list_allowed_hosts as hosts_with
     from mondegreen.serve.audit_log import AuditLog, log_request
@@ -212,6 +213,7 @@ def proxy(
     from mondegreen.serve.server import Listen, run
     from mondegreen.serve.upstream import Upstream
 
+    check_seconds(conversation_ttl)  # before anything says that the proxy listens
     where = Upstream(upstream, timeout, authority, plain_http, answer_timeout)
     limits = Limits(
         body=largest,

@@ -42,7 +42,13 @@ _HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "x-frame-options": "DENY",
 }
-_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+_FORWARDED: Final = (
+    "forwarded", "via", "cdn-loop", "client-ip", "true-client-ip", "remote-addr",
+    "x-client-ip", "x-cluster-client-ip", "x-envoy-external-address", "x-original-host",
+    "x-originating-ip", "x-real-ip", "x-remote-addr", "x-remote-ip",
+)  # fmt: skip
+_FORWARDED_BY: Final = ("cf-", "fastly-", "x-amz-cf-", "x-forwarded-")
+"""How headers begin that programs between two machines add, in small letters."""
 _SAME: Final = ("same-origin", "none")
 _ELSEWHERE: Final = (
     "The page is for this machine alone. Start the proxy with --host 127.0.0.1 and "
@@ -262,7 +268,10 @@ def check_caller(request: Request) -> None:
     ends = [request.scope.get(name) or ("",) for name in ("client", "server")]
     host = host_in(headers.get("host", "")) or ""
     is_here = is_loopback(host) and all(is_loopback(str(end[0])) for end in ends)
-    if not is_here or any(name in headers for name in _FORWARDED):
+    is_forwarded = any(
+        name in _FORWARDED or name.startswith(_FORWARDED_BY) for name in headers
+    )
+    if not is_here or is_forwarded:
         raise Refused(403, "host", _ELSEWHERE)
     own = f"{request.scope.get('scheme', 'http')}://{headers.get('host', '')}"
     origin = headers.get("origin")

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from corpora import SPACE, WORDS, sentences
 
 from mondegreen.cli.public.language import language as command
-from mondegreen.errors import LanguageError, UnknownNameError
+from mondegreen.errors import DataError, LanguageError, UnknownNameError
 from mondegreen.language.store import load_language
 from mondegreen.space.space import Space
 from mondegreen.space.store import save_space
@@ -70,7 +70,7 @@ def test_an_output_that_exists_is_kept(files):
     before = (files / "m.lm").read_bytes()
     where = ["-o", files / "m.lm", "--space", files / "s.safetensors"]
     again = run("build", files / "b.csv", *where, "--column", "body", ok=False)
-    assert isinstance(again.exception, LanguageError)
+    assert isinstance(again.exception, DataError)
     assert (files / "m.lm").read_bytes() == before
     build(files, "b", more=["--force"])
     assert (files / "m.lm").read_bytes() != before

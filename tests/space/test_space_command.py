@@ -6,7 +6,11 @@ import pytest
 from click.testing import CliRunner
 
 from mondegreen.cli.public.space import space as command
-from mondegreen.errors import EmbeddingFormatError, SpaceError, SpaceIntegrityError
+from mondegreen.errors import (
+    DataError,
+    EmbeddingFormatError,
+    SpaceIntegrityError,
+)
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
 
@@ -62,7 +66,7 @@ def test_an_existing_output_needs_force(glove, tmp_path):
     out = tmp_path / "mine.safetensors"
     out.write_text("old")
     refused = run("build", glove, "-o", out, ok=False)
-    assert isinstance(refused.exception, SpaceError)
+    assert isinstance(refused.exception, DataError)
     assert out.read_text() == "old"
     run("build", glove, "-o", out, "--force")
     assert load_space(out).vocab_size == 3

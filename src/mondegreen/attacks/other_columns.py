@@ -130,7 +130,7 @@ class OtherColumns:
 
     def _may_print(self, name: str) -> bool:
         """Whether a name has no hidden words, or most rows have it, as in a table."""
-        is_common = 2 * self._seen[name] > self.rows
+        is_common = self._seen[name] > max(1, self.rows // 2)
         return name not in self._unprinted and (is_common or name not in self._doubtful)
 
     @property

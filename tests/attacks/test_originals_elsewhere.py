@@ -1,5 +1,6 @@
 """Originals in other columns are found in every simple form, and nothing else is."""
 
+import time
 from urllib.parse import quote
 
 import pytest
@@ -28,6 +29,16 @@ def count(column, text=TEXT, release=RELEASE, keys=()):
         lambda text: "".join(f"&#{ord(c)};" for c in text),
         lambda text: "\u200b".join(text.title().split()),
         lambda text: f"a note: {text[5:-20]} and more",
+        lambda text: "".join(f"<i>{c}</i>" if c.isalpha() else c for c in text),
+        lambda text: " ".join(
+            f"{word[:2]}<!-- x -->{word[2:]}" for word in text.split()
+        ),
+        lambda text: "".join(f"&amp;#{ord(c)};" for c in text),
+        lambda text: "".join(f"%25{ord(c):02x}" for c in text),
+        lambda text: text.replace("a", "\u00e1").replace("o", "o\u0301"),
+        lambda text: "".join(chr(ord(c) + 0xFEE0) if c.isalnum() else c for c in text),
+        lambda text: "\xad".join(text),
+        lambda text: f"&#{'9' * 5000}; {text}",
     ],
 )
 def test_an_original_in_another_form_is_found(form):
@@ -72,3 +83,45 @@ def test_the_name_of_a_field_is_counted_and_not_printed():
     columns = OtherColumns()
     columns.add([TEXT], [RELEASE], {}, ["id", "text"])
     assert not columns.has_columns
+
+
+def test_an_original_with_accents_or_entities_is_found_without_them():
+    text = "Jos&eacute; Garc\u00eda lives with Zo\u00eb in M\u00e1laga and has asthma."
+    release = "[X] [X] lives with [X] in [X] and has [X]."
+    plainly = "Jose Garcia lives with Zoe in Malaga and has asthma."
+    for column in (
+        text,
+        plainly,
+        plainly.replace("Jose", "Jos\u00e9"),
+        plainly.upper(),
+    ):
+        assert count(column, text, release) == 1
+        assert count(column, text, text) == 0
+
+
+def test_a_name_of_a_column_with_hidden_words_is_printed_only_if_most_rows_have_it():
+    columns = OtherColumns()
+    for name in ("Anna Okonkwo", "Yusuf Berg"):
+        columns.add(
+            [f"{name} has asthma."],
+            ["[X] [X] has [X]."],
+            {f"patients.{name}": "asthma", "asthma": "no asthma", "city": "Oslo"},
+            ["patients", name, "asthma", "city"],
+        )
+    found = columns.make_attack().details["columns"]
+    assert found == {
+        FIELD_NAMES: {"originals": 0, "hidden_words": 2},
+        "asthma": {"originals": 0, "hidden_words": 2},
+    }
+
+
+def test_many_texts_and_fields_take_no_long_time():
+    names = [f"the_average_response_time_in_milliseconds_{i % 5}" for i in range(400)]
+    columns = OtherColumns()
+    start = time.process_time()
+    columns.add([TEXT] * 400, [RELEASE] * 400, {}, names)
+    for piece in ("<br />", "&", "\u0301\u0323", "\u302e\U0001d165", "&#9", "<!--"):
+        long = piece * (200_000 // len(piece))
+        columns.add([TEXT], [RELEASE], {"x": f"word{long} next"})
+    assert time.process_time() - start < 5
+    assert columns.make_attack().value == 0

@@ -285,3 +285,17 @@ def test_a_column_of_spans_that_passes_is_warned_of(tmp_path, monkeypatch):
     for more in (["--spans", "spans"], ["--drop", "spans"]):
         told = run_command(*given, "-o", "b.jsonl", "--force", *more).stderr
         assert "passes unchanged" not in told
+
+
+@pytest.mark.parametrize("header", ["note,a,a", "note,,", "note,name,name"])
+def test_columns_of_one_name_pass_unchanged(tmp_path, monkeypatch, header):
+    monkeypatch.chdir(tmp_path)
+    text = "I met Anna in Oslo"
+    Path("in.csv").write_text(f"{header}\n{text},x,{text}\n")
+    given = ["privatize", "in.csv", "--column", "note", "--epsilon", "12"]
+    told = run_command(*given, "-o", "out.csv").stderr
+    assert Path("out.csv").read_text().endswith(f",x,{text}\n")
+    assert ("names, addresses" in told) == ("name" in header)
+    limit = "--fail-above", "other_columns=0"
+    done = run_command("attack", "in.csv", "out.csv", "-c", "note", *limit, expect=4)
+    assert "other_columns is 1" in done.stderr

@@ -899,7 +899,12 @@ def test_a_report_brings_earlier_passes_to_formats_that_cannot_carry_them(run):
     assert [each["column"] for each in report["passes"]] == ["a", "b"]
     assert report["protection"] == "none"
     Path("no.json").write_text("{}")
-    for path in ("no.json", "absent.json", "a.csv"):
+    damaged = None, 5, [5], ["a"], [None], [{}], [{"sha256": []}], [{"sha256": "x"}]
+    for i, outputs in enumerate(damaged):
+        changed = json.dumps({**report, "outputs": outputs})
+        Path(f"damaged{i}.json").write_text(changed)
+    names = [f"damaged{i}.json" for i in range(len(damaged))]
+    for path in ("no.json", "absent.json", "a.csv", *names):
         told = ["--earlier", path, "--report", "x.json"]
         done = run("a.csv", "-o", "x.csv", "-c", "b", *told, expect=3)
         assert path in done.stderr

@@ -49,3 +49,47 @@ def test_few_columns_of_a_schema_are_listed_and_of_many_the_nearest(tmp_path, co
             assert f"There are {count} columns; the nearest are 'review'" in told
             assert "c1" not in told
         assert caught.value.available == names
+
+
+def _list_others(path, **options):
+    with open_source(path, columns=("note",), **options) as source:
+        found, unchanged, values = [], {}, {}
+        for batch in source.batches():
+            found += source.iterate_other_texts(batch)
+            unchanged |= dict.fromkeys(source.list_unchanged(batch))
+            values |= source.iterate_other_values(batch, 5)
+    return found, list(unchanged), values
+
+
+def test_texts_behind_empty_keys_pass_and_are_seen(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text(
+        '{"note": "a", "": {"note": "b", "": ["c"]}}\n{"note": "", "": "d"}'
+    )
+    found, unchanged, values = _list_others(path)
+    assert found == [{".note": "b", ".": "c"}, {"": "d"}]
+    assert unchanged == [".note", ".", ""]
+    assert values == {".note": "b", ".": "c", "": "d"}
+
+
+def test_columns_of_one_name_are_all_seen(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("note,a,a,,\nx,b,c,d,e\ny,f,,,g\n")
+    found, unchanged, _ = _list_others(path)
+    assert found == [{"a": "b c", "": "d e"}, {"a": "f ", "": " g"}]
+    assert unchanged == ["a", ""]
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["note", "a", "a"], ["x", "b", "c"]):
+        book.active.append(row)
+    book.save(tmp_path / "in.xlsx")
+    assert _list_others(tmp_path / "in.xlsx")[0] == [{"a": "b", "column 3": "c"}]
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(4)])
+def test_bytes_of_parquet_are_read_as_text(tmp_path, kind):
+    path = tmp_path / "in.parquet"
+    cells = pa.array([b"Anna", b"\xff\xfe\x00\x01", None], kind)
+    pq.write_table(pa.table({"note": ["a", "b", "c"], "raw": cells}), path)
+    found, _, _ = _list_others(path)
+    assert [each.get("raw") for each in found] == ["Anna", "\ufffd\ufffd\x00\x01", None]

@@ -21,12 +21,13 @@ import functools
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, final
 
-from mondegreen.text.tokenizer import canonical, tokenize
+from mondegreen.attacks.readings import decode_signs, drop_marks, plain
+from mondegreen.text.tokenizer import LONGEST, canonical, tokenize
 
 GONE: Final = -1
 """The place of a word that has no counterpart in the release."""
@@ -62,15 +63,28 @@ _OF_RELEASES: Final = re.compile(f"{_MASK} | {_SPELLED}", re.VERBOSE)
 _spelled = re.compile(_SPELLED, re.VERBOSE).finditer
 
 _is_tag = re.compile(
-    rf"""{_WORDS_OF_MASKS}|first|last|full|of|birth|mail|us
-    |place|street|state|zip|postcode|loc|gpe|fac|org|norp|nrp|misc|per
-    |doctor|hospital|facility|provider|illness|disease|condition|medical|health
-    |gender|religion|nationality|occupation|profession|title
+    rf"""{_WORDS_OF_MASKS}|first|last|full|of|birth|mail|us|uk|in|au|it|es|sg|pl
+    |place|street|state|zip|postcode|county|region|loc|gpe|fac|org|norp|nrp|misc|per
+    |doctor|hospital|facility|provider|illness|disease|condition|medical|health|healthplan
+    |diagnosis|medication|drug|treatment|symptom|blood|record|mrn|nhs|dob|phi|pii|device
+    |gender|religion|nationality|occupation|profession|job|title|ethnic|ethnicity|race
+    |marital|status|political|group|male|female|relative|staff|employer|customer|client
+    |school|university|court|judge|bank|church|law|art|work
     |time|weekday|month|year|event|product|language|money|quantity|percent
-    |cardinal|ordinal|account|credit|iban|ip|code|passport|license""",
+    |cardinal|ordinal|account|credit|debit|card|iban|ip|mac|code|passport|license|driver
+    |plate|vehicle|vin|imei|itin|medicare|voter|tax|social|security|insurance|routing
+    |nino|abn|acn|tfn|pan|aadhaar|nif|nie|pesel|nric|fin|crypto|swift|pin|cvv|fax
+    |password|username|token|secret|key""",
     re.VERBOSE | re.IGNORECASE,
 ).fullmatch
 """Words that name what a mask hides. In front of other words, they release nothing."""
+
+_MOST_INSIDE: Final = 40
+"""A mask with more words holds no run of short numbers: it is a row of X."""
+
+_LEAST_LETTERS: Final = 3
+_MOST_LETTERS: Final = 40
+"""Of a word of an original that is looked for in a longer run of letters set apart."""
 
 _find_counter = re.compile(r"(?<=[^\W\d_])[_\-#](?=\d{1,4}[\s\]>}⟩]*$)").search
 """NAME_1, PERSON-2: a number that tells masks of one kind apart."""
@@ -109,10 +123,12 @@ def read_tokens(
     *,
     original: str | None = None,
     telling: Set[str] = frozenset(),
+    runs: Set[tuple[str, ...]] = frozenset(),
 ) -> Tokens:
     """Cut a text into words and masks.
 
-    In a release, letters that are set apart ("d i a b e t e s") are one word.
+    In a release, letters that are set apart ("d i a b e t e s") are one word, or the
+    words of the original that they hold.
 
     Parameters
     ----------
@@ -121,8 +137,11 @@ def read_tokens(
         The original of a release. What is printed there too is plain text. Without it
         nothing is a mask.
     telling : set of str
-        Folded words of the original that a mask must not have between its brackets. A
-        mask that has one hides nothing: its words are words, and its tag is left out.
+        Folded words of the original, without marks, that a mask must not have between
+        its brackets. A mask that has one hides nothing: its words are words, and its
+        tag is left out.
+    runs : set of tuple of str
+        The same for words that tell only together, such as the parts of a date.
 
     Returns
     -------
@@ -142,24 +161,20 @@ def read_tokens(
         return found
     last = 0
     for each in _OF_RELEASES.finditer(text):
-        piece, sign = each.group(), each["sign"]
+        piece = each.group()
         if piece in original:
             continue
         start, end = each.span()
         _add_words(found, text, last, start)
         last = end
-        if sign:
-            _add(found, _fold(piece.replace(sign, "")), start, end)
-            continue
-        shown = _read_inside(piece) if telling else []
-        if telling.isdisjoint(key for key, _, _ in shown):
+        if each["sign"]:
+            words = [*_read_apart(piece, _own_words(original))]
+        else:
+            words = _read_mask(piece, original, telling, runs)
+        for key, first, behind in words:
+            _add(found, key, start + first, start + behind)
+        if not words:
             _add(found, piece, start, end, masked=True)
-            continue
-        # Words that a tool adds are dropped: they would stand for hidden ones.
-        own = _own_words(original)
-        for key, first, behind in shown:
-            if key in own:
-                _add(found, key, start + first, start + behind)
     _add_words(found, text, last, len(text))
     return found
 
@@ -185,14 +200,47 @@ def _add_words(tokens: Tokens, text: str, start: int, end: int) -> None:
         place += len(part)
 
 
-def _read_inside(mask: str) -> list[tuple[str, int, int]]:
+def _read_mask(
+    mask: str, original: str, telling: Set[str], runs: Set[tuple[str, ...]]
+) -> list[tuple[str, int, int]]:
+    """Read the words of a mask that tells something; of any other, none."""
+    if not telling and not runs:
+        return []
+    shown = _read_inside(mask, original, telling)
+    if not _is_told([plain(key) for key, _, _ in shown], telling, runs):
+        return []
+    # Words that a tool adds are dropped: they would stand for hidden ones.
+    own = _own_words(original) | telling
+    return [word for word in shown if plain(word[0]) in own]
+
+
+def _is_told(
+    keys: Sequence[str], telling: Set[str], runs: Set[tuple[str, ...]]
+) -> bool:
+    """Whether words in a mask are telling: one of them, or some in a run."""
+    if not telling.isdisjoint(keys):
+        return True
+    if len(keys) > _MOST_INSIDE:
+        return False
+    lengths = {len(run) for run in runs}
+    return any(
+        tuple(keys[i : i + length]) in runs
+        for length in lengths
+        for i in range(len(keys) - length + 1)
+    )
+
+
+def _read_inside(
+    mask: str, original: str, telling: Set[str]
+) -> list[tuple[str, int, int]]:
     """Read the words of a mask, without its tag and without a number behind that."""
     stop = found.start() if (found := _find_counter(mask)) else len(mask)
     words: list[tuple[str, int, int]] = []
     spelled = list(_spelled(mask))
     for each in spelled:
-        word = each.group().replace(each["sign"], "")
-        words.append((_fold(word), *each.span()))
+        start = each.start()
+        for key, first, behind in _read_apart(each.group(), _own_words(original)):
+            words.append((key, start + first, start + behind))
     (parts,) = tokenize([mask]).parts
     place, tag, is_tag = 0, "", True
     for i, part in enumerate(parts or ()):
@@ -201,8 +249,12 @@ def _read_inside(mask: str) -> list[tuple[str, int, int]]:
             # "NAME: Date" is a person called Date. "FIRST_NAME" is all tag.
             is_tag = is_tag and ":" not in part
             continue
+        if not any(map(str.isalnum, part)):
+            continue  # a bracket that is no structure
         tag = tag or part
         is_tag = is_tag and bool(_is_tag(part)) and part.isupper() == tag.isupper()
+        # "doctor" may be what was to be hidden. Tools mostly write tags in capitals.
+        is_tag = is_tag and (part.isupper() or plain(_fold(part)) not in telling)
         if is_tag or begin >= stop:
             continue
         if not any(each.start() <= begin < each.end() for each in spelled):
@@ -210,9 +262,46 @@ def _read_inside(mask: str) -> list[tuple[str, int, int]]:
     return sorted(words, key=lambda word: word[1])
 
 
+def _read_apart(piece: str, own: frozenset[str]) -> Iterator[tuple[str, int, int]]:
+    """Read letters that are set apart: a word, or the words of the original in it.
+
+    >>> list(_read_apart("a d i a b e t e s", frozenset({"diabetes"})))
+    [('a', 0, 1), ('diabetes', 2, 17)]
+    """
+    letters = piece[::2]
+    whole = _fold(letters) if len(letters) <= LONGEST else letters.lower()
+    known = drop_marks(whole)
+    if known in own or not len(known) == len(whole) == len(letters):
+        yield whole, 0, len(piece)
+        return
+    tried = _list_lengths(own)
+    start = place = 0
+    while place < len(letters):
+        length = next((n for n in tried if known[place : place + n] in own), 0)
+        if not length:
+            place += 1
+            continue
+        if start < place:
+            yield whole[start:place], 2 * start, 2 * place - 1
+        yield whole[place : place + length], 2 * place, 2 * (place + length) - 1
+        start = place = place + length
+    if start < len(letters):
+        yield whole[start:], 2 * start, len(piece)
+
+
+@functools.lru_cache(4)
+def _list_lengths(words: frozenset[str]) -> list[int]:
+    """List how long words are, the longest first."""
+    lengths = {len(word) for word in words}
+    found = (n for n in lengths if _LEAST_LETTERS <= n <= _MOST_LETTERS)
+    return sorted(found, reverse=True)
+
+
 @functools.lru_cache(4)
 def _own_words(text: str) -> frozenset[str]:
-    return frozenset(read_tokens(text).keys)
+    """The words of an original without marks, also those behind signs of HTML."""
+    shown = {text, decode_signs(text)}
+    return frozenset(plain(key) for each in shown for key in read_tokens(each).keys)
 
 
 def align(originals: Sequence[str], released: Tokens) -> list[int]:
@@ -336,6 +425,7 @@ def _fill(
     first, n, start, m = part
     rows, columns = n - first, m - start
     half = min(_WIDEST, max(_HALF_BAND, abs(rows - columns)))
+    half = max(half, columns // rows + 1)  # or the bands of two rows do not meet
     steps: list[tuple[int, bytearray]] = []
     low, above = 0, [_NEW * j for j in range(min(columns, half) + 1)]
     is_mask = masks[start:m]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-import html
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, final
-from urllib.parse import unquote
 
 from mondegreen.attacks.attack import Attack, count_rows
+from mondegreen.attacks.readings import drop_marks, list_readings
 
 FIELD_NAMES: Final = "field names"
 """The names of all fields count as a column of this name."""
@@ -51,6 +51,9 @@ class OtherColumns:
     def __init__(self) -> None:
         self._originals: Counter[str] = Counter()
         self._hidden: Counter[str] = Counter()
+        self._seen: Counter[str] = Counter()
+        self._doubtful: set[str] = set()  # names with hidden words of a row
+        self._unprinted: set[str] = set()
         self._has_columns = False
         self.rows = 0
 
@@ -73,25 +76,25 @@ class OtherColumns:
             The names of all fields of the row of the release.
         """
         self.rows += 1
-        names = [key for key in keys if _is_long(key)]
+        names = [key for key in dict.fromkeys(keys) if _is_long(key)]
         self._has_columns |= bool(others)
         if not others and not names:
             return
-        shown = _read(" ".join(filter(None, releases)))
-        originals = [_Original(text, shown) for text in texts if text]
-        is_name = any(own.is_in(key) for own in originals for key in names)
+        originals = [*_read_originals(texts, " ".join(filter(None, releases)))]
+        fields = [_Other(name) for name in names]
+        is_name = any(own.is_in(field) for own in originals for field in fields)
         if is_name:
             self._has_columns = True
             self._originals[FIELD_NAMES] += 1
             self._hidden[FIELD_NAMES] += 1
         for name, text in others.items():
-            words = _read_all(text)
-            gives = any(own.gives(words) for own in originals)
-            holds = any(own.is_in(text, words) for own in originals)
-            if is_name and any(own.gives(_read(name)) for own in originals):
-                continue  # the name of this column must not be printed
-            self._originals[name] += holds
-            self._hidden[name] += gives
+            other = _Other(text)
+            self._seen[name] += 1
+            self._originals[name] += any(own.is_in(other) for own in originals)
+            self._hidden[name] += any(own.gives(other.words) for own in originals)
+            words = _read_name(name)
+            if any(own.gives(words) for own in originals):
+                (self._unprinted if is_name else self._doubtful).add(name)
 
     def make_attack(self) -> Attack:
         """Tell how many originals stand in the worst column.
@@ -100,14 +103,16 @@ class OtherColumns:
         -------
         Attack
             ``columns`` in its details names each column with originals or hidden words,
-            and counts their rows.
+            and counts their rows. A column whose name may tell hidden words is counted
+            under ``FIELD_NAMES``.
         """
+        originals = self._merge(self._originals)
         found = {
-            name: {"originals": self._originals[name], "hidden_words": count}
-            for name, count in self._hidden.most_common()
-            if count or self._originals[name]
+            name: {"originals": originals[name], "hidden_words": count}
+            for name, count in self._merge(self._hidden).most_common()
+            if count or originals[name]
         }
-        value = float(max(self._originals.values(), default=0))
+        value = float(max(originals.values(), default=0))
         return count_rows(
             "other_columns",
             "looks for the originals in the other columns of the release",
@@ -115,6 +120,18 @@ class OtherColumns:
             self.rows,
             {"columns": found},
         )
+
+    def _merge(self, counts: Counter[str]) -> Counter[str]:
+        """Count columns whose names must not be printed as one; no more than rows."""
+        found: Counter[str] = Counter()
+        for name, count in counts.items():
+            found[name if self._may_print(name) else FIELD_NAMES] += count
+        return Counter({name: min(n, self.rows) for name, n in found.items()})
+
+    def _may_print(self, name: str) -> bool:
+        """Whether a name has no hidden words, or most rows have it, as in a table."""
+        is_common = self._seen[name] > max(1, self.rows // 2)
+        return name not in self._unprinted and (is_common or name not in self._doubtful)
 
     @property
     def has_columns(self) -> bool:
@@ -126,12 +143,28 @@ class OtherColumns:
 
 
 @final
-class _Original:
-    """An original, and what its release hides of it."""
+class _Other:
+    """A text of a column, or the name of a field."""
 
-    def __init__(self, text: str, shown: frozenset[str]) -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._own = _read(text)
+        self.words = _read_all(text)
+
+    @functools.cached_property
+    def squeezed(self) -> list[str]:
+        """The letters and digits of each way to read the text."""
+        readings = list_readings(self._text)
+        forms = (form for each in readings for form in _list_forms(each))
+        return list(dict.fromkeys("".join(_words(form)) for form in forms))
+
+
+@final
+class _Original:
+    """An original in one form, and what its release hides of it."""
+
+    def __init__(self, form: str, shown: frozenset[str]) -> None:
+        self._words = _words(form)
+        self._own = frozenset(self._words)
         self._hidden = self._own - shown
 
     def gives(self, words: frozenset[str]) -> bool:
@@ -139,20 +172,19 @@ class _Original:
         back = self._hidden & words
         return any(len(word) >= _SHORTEST and not word.isdigit() for word in back)
 
-    def is_in(self, text: str, words: frozenset[str] | None = None) -> bool:
+    def is_in(self, other: _Other) -> bool:
         """Whether most of the original is in a text, or half of it in one run."""
-        words = _read_all(text) if words is None else words
         own, hidden = self._own, self._hidden
         if not hidden:
             return False
-        if 2 * len(hidden & words) >= len(hidden):
-            if len(own & words) >= _MOST * len(own):
+        if 2 * len(hidden & other.words) >= len(hidden):
+            if len(own & other.words) >= _MOST * len(own):
                 return True
-        return any(self._has_run(_squeeze(each)) for each in _decode(text))
+        return any(map(self._has_run, other.squeezed))
 
     def _has_run(self, other: str) -> bool:
         """Whether half of the letters are in squeezed text, with a hidden word."""
-        words = _words(self._text.lower())
+        words = self._words
         mine = "".join(words)
         least = (len(mine) + 1) // 2
         quarter = len(mine) // 4
@@ -190,24 +222,35 @@ def _count_equal(mine: str, other: str) -> int:
     )
 
 
-def _decode(text: str) -> list[str]:
-    """List a text, and what it is behind percent signs and entities of HTML."""
-    if "%" not in text and "&" not in text:
-        return [text]
-    other = html.unescape(unquote(text, errors="ignore"))
-    return [text] if other == text else [text, other]
+def _read_originals(texts: Iterable[str | None], release: str) -> Iterator[_Original]:
+    """Make an original of each form of each way to read a text."""
+    shown, decoded = _read(release), _read_all(release)
+    for text in dict.fromkeys(texts):
+        for each in list_readings(text or ""):
+            for form in _list_forms(each):
+                # What a release shows only decoded is hidden from those who do not.
+                yield _Original(form, shown if each == text else decoded)
 
 
-def _squeeze(text: str) -> str:
-    return "".join(_words(text.lower()))
+def _list_forms(text: str) -> list[str]:
+    """List a text in small letters, and then without marks and wide letters."""
+    small = text.lower()
+    if text.isascii():
+        return [small]
+    # Without marks first: they would make normalising slow.
+    wide = unicodedata.normalize("NFKC", drop_marks(text))
+    return list(dict.fromkeys([small, drop_marks(wide).lower()]))
 
 
 def _read(text: str) -> frozenset[str]:
-    return frozenset(_words(text.lower()))
+    return frozenset(word for form in _list_forms(text) for word in _words(form))
 
 
 def _read_all(text: str) -> frozenset[str]:
-    return frozenset().union(*map(_read, _decode(text)))
+    return frozenset().union(*map(_read, list_readings(text)))
+
+
+_read_name = functools.lru_cache(1 << 10)(_read_all)
 
 
 @functools.lru_cache(1 << 10)

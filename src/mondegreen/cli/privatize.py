@@ -640,8 +640,8 @@ def check_earlier(report: str | None, input: str) -> None:
 
     A report of a release that went to a pipe names no file: then rows are compared.
     """
-    outputs = () if report is None else _read_report(report).get("outputs", ())
-    known = {each.get("sha256") for each in outputs if isinstance(each, dict)}
+    outputs = [] if report is None else _read_report(report).get("outputs", [])
+    known = {each["sha256"] for each in outputs}
     if not known:
         return
     if not Path(input).is_file():
@@ -669,10 +669,12 @@ def report_rows(report: str | None) -> int | None:
 
 
 def _read_report(report: str) -> dict[str, Any]:
-    """Read a report as JSON; it has a list of passes."""
+    """Read a report as JSON; it has a list of passes, and of outputs if of any."""
     try:
         found = dict(json.loads(read_bytes(report, _LONGEST)))
         found["passes"]
+        for each in found.get("outputs", []):
+            bytes.fromhex(each["sha256"])
     except (ValueError, KeyError, TypeError, RecursionError):
         problem = "not a report of mondegreen privatize"
         raise SourceError(report, problem, hint="see --report") from None

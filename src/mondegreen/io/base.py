@@ -112,11 +112,18 @@ class AbstractSource(ABC):
     def others(self, batch: pa.RecordBatch, most: int) -> dict[str, list[Any]]:
         """The first ``most`` values of each column that passes unchanged.
 
-        A struct that holds a text is such a column too: its other fields pass.
+        A struct that holds a text is such a column too: its other fields pass. Columns
+        of one name are one, with lists of values.
         """
         chosen = {*self.text_columns, self.id_column, *self.drop}
-        names = (name for name in batch.schema.names if name not in chosen)
-        return {name: batch.column(name).slice(0, most).to_pylist() for name in names}
+        found: dict[str, list[list[Any]]] = {}
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if name not in chosen:
+                found.setdefault(name, []).append(column.slice(0, most).to_pylist())
+        return {
+            name: cells if not more else [*map(list, zip(cells, *more, strict=True))]
+            for name, (cells, *more) in found.items()
+        }
 
     def iterate_other_values(
         self, batch: pa.RecordBatch, most: int
@@ -158,7 +165,8 @@ class AbstractSource(ABC):
     def join_texts(self, record: Mapping[str, Any]) -> dict[str, str]:
         """Join the texts at each path of a record, but for those of text columns."""
         found: dict[str, list[str]] = {}
-        for path, text in _find_values(record, ""):
+        for path, value in _find_values(record, None):
+            text = _decode(value) if isinstance(value, bytes) else value
             if isinstance(text, str) and path not in self.text_columns:
                 found.setdefault(path, []).append(text)
         return {path: " ".join(texts) for path, texts in found.items()}
@@ -277,16 +285,25 @@ class ByteSink(AbstractSink):
             self.target.write(epilogue)
 
 
-def _find_values(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Find what is no list or object in a value of JSON or Arrow, with dotted paths."""
+def _find_values(value: Any, path: str | None) -> Iterator[tuple[str, Any]]:
+    """Find what is no list or object in a value of JSON or Arrow, with dotted paths.
+
+    The path of a record is None. A key of JSON may be empty, and so may a path.
+    """
     if isinstance(value, Mapping):
         for key, each in value.items():
-            yield from _find_values(each, f"{path}.{key}" if path else str(key))
+            at = str(key) if path is None else f"{path}.{key}"
+            yield from _find_values(each, at)
     elif isinstance(value, list | tuple):
         for each in value:
             yield from _find_values(each, path)
     else:
-        yield path, value
+        yield path or "", value
+
+
+def _decode(value: bytes) -> str:
+    """Read bytes as text; what is none is replaced."""
+    return value.decode(errors="replace")
 
 
 def find_keys(value: Any) -> Iterator[str]:

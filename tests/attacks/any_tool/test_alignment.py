@@ -111,3 +111,12 @@ def test_letters_that_are_set_apart_are_a_word_of_a_release(sign):
     spelled = f"It is {sign.join('okay')} here"
     assert "okay" not in read_tokens(spelled, original=spelled).keys
     assert len(read_tokens(sign.join("abc"), original="").keys) == 3
+
+
+@pytest.mark.parametrize("count", [1000, 1600, 5000, 40_000])
+def test_a_release_may_be_far_longer_than_its_original(count):
+    """Bands of neighboring words must meet, or the table of edits has holes."""
+    for words in (["a"], ["a", "b"], ["a", "b", "c"], ["a", "b", "c"] * 3):
+        found = align(words, read_tokens("x y " * count))
+        assert found == sorted(found)
+        assert len(set(found)) == len(words)

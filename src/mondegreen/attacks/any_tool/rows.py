@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +16,8 @@ import numpy as np
 
 from mondegreen.attacks.alignment import GONE, Tokens, align, read_tokens
 from mondegreen.attacks.any_tool.known_names import KNOWN_NAME, find_known_names
-from mondegreen.attacks.any_tool.readings import decode_signs
 from mondegreen.attacks.any_tool.spans import Annotation
+from mondegreen.attacks.readings import decode_signs, list_readings, plain
 from mondegreen.attacks.sensitive import NUMBER, word_classes
 from mondegreen.text.tokenizer import tokenize
 
@@ -21,6 +25,8 @@ _ROWS: Final = 512
 _PLAIN: Final = ("ordinary", "rest", NUMBER)
 _UNCHANGED: Final = 0.8
 _SHORTEST: Final = 3
+
+_find_chunks = re.compile(r"[^\s<>]+").finditer
 
 STANDS, MOVED, REPLACED, MASKED, DELETED = range(5)
 """What became of a word. A moved word is printed elsewhere in the same release."""
@@ -134,10 +140,27 @@ def _row(given: Given, classes: list[str]) -> Row:
     else:
         units = list(_iterate_annotated(given.annotations, original))
     in_units = {i for unit in units for i in range(unit.first, unit.last)}
-    telling = frozenset(_iterate_telling(original.keys, classes, units))
-    released, more = _read_release(given, original, telling)
-    target = align(original.keys, released)
-    fate = _fates(original.keys, classes, released, target, in_units, more)
+    coded = [
+        each
+        for each in _iterate_coded(given.original, original)
+        if not in_units.isdisjoint(each.places)
+    ]
+    telling = {*_iterate_telling(original.keys, classes, units)}
+    telling |= {word for each in coded for word in each.words if len(word) >= _SHORTEST}
+    runs = {*_iterate_runs(original.keys, classes, units)}
+    readings = [
+        read_tokens(text, original=given.original, telling=telling, runs=runs)
+        for text in list_readings(given.release)
+    ]
+    words, released, more = _choose(readings, original.keys)
+    target = align(words, released)
+    fate = _fates(words, classes, released, target, in_units, more)
+    if coded:
+        shown = {plain(key) for each in readings for key in _count(each)}
+        for each in coded:
+            if shown.issuperset(each.words):
+                for i in each.places:
+                    fate[i] = min(fate[i], MOVED)
     return Row(
         given.number,
         original.keys,
@@ -177,6 +200,29 @@ def _iterate_annotated(
             yield Unit(kind, first, last)
 
 
+class _Coded(NamedTuple):
+    """Words of an original that stand there in a form of HTML or of addresses."""
+
+    places: range
+    words: list[str]  # without marks
+
+
+def _iterate_coded(text: str, original: Tokens) -> Iterator[_Coded]:
+    """Find what ``M&uuml;ller`` says, whose own words no release may have."""
+    if "&" not in text and "%" not in text:
+        return
+    for each in _find_chunks(text):
+        chunk = each.group()
+        if "&" not in chunk and "%" not in chunk:
+            continue
+        first = bisect_right(original.ends, each.start())
+        last = bisect_left(original.starts, each.end())
+        shown = decode_signs(chunk)
+        words = [plain(key) for key in read_tokens(shown).keys]
+        if shown != chunk and words and first < last:
+            yield _Coded(range(first, last), words)
+
+
 def _iterate_telling(
     words: list[str], classes: list[str], units: list[Unit]
 ) -> Iterator[str]:
@@ -189,30 +235,47 @@ def _iterate_telling(
     for unit in units:
         is_in_unit[unit.first : unit.last] = [True] * (unit.last - unit.first)
         if unit.last - unit.first == 1:
-            yield words[unit.first]
+            yield plain(words[unit.first])
     for word, name, is_telling in zip(words, classes, is_in_unit, strict=True):
-        is_short = name == NUMBER and len(word) < _SHORTEST
-        if (is_telling or name != "ordinary") and not is_short:
-            yield word
+        if (is_telling or name != "ordinary") and not _is_short(word, name):
+            yield plain(word)
 
 
-def _read_release(
-    given: Given, original: Tokens, telling: frozenset[str]
-) -> tuple[Tokens, Counter[str]]:
-    """Read a release as it is, and as a browser shows it.
+def _iterate_runs(
+    words: list[str], classes: list[str], units: list[Unit]
+) -> Iterator[tuple[str, ...]]:
+    """Find the units of short numbers alone: 3/4/95 tells, and its 3 does not."""
+    for unit in units:
+        span = slice(unit.first, unit.last)
+        if all(map(_is_short, words[span], classes[span])):
+            yield tuple(words[span])
 
-    The reading with more words of the original is aligned. Words that only the other
-    one has are returned beside it: so no way to read a release hides a word.
+
+def _is_short(word: str, name: str) -> bool:
+    return name == NUMBER and len(word) < _SHORTEST
+
+
+def _choose(
+    readings: Sequence[Tokens], words: list[str]
+) -> tuple[list[str], Tokens, Counter[str]]:
+    """Choose the reading with the most words of the original; it is aligned.
+
+    Words that only other readings have are returned beside it: so no way to read a
+    release hides a word. Words that differ in marks alone, such as José and Jose, are
+    one: the first of the original stands for all, also in what is returned.
     """
-    best = read_tokens(given.release, original=given.original, telling=telling)
-    text = decode_signs(given.release)
-    if text == given.release:
-        return best, Counter()
-    other = read_tokens(text, original=given.original, telling=telling)
-    mine, theirs, own = _count(best), _count(other), Counter(original.keys)
-    if (theirs & own).total() > (mine & own).total():
-        return other, mine - theirs
-    return best, theirs - mine
+    first: dict[str, str] = {}
+    for word in words:
+        first.setdefault(plain(word), word)
+    for each in readings:
+        each.keys[:] = [
+            key if is_mask else first.get(plain(key), key)
+            for key, is_mask in zip(each.keys, each.is_mask, strict=True)
+        ]
+    words = [first[plain(word)] for word in words]
+    own, counts = Counter(words), [_count(each) for each in readings]
+    at = max(range(len(counts)), key=lambda i: (counts[i] & own).total())
+    return words, readings[at], functools.reduce(operator.or_, counts) - counts[at]
 
 
 def _count(tokens: Tokens) -> Counter[str]:

@@ -73,7 +73,7 @@ _is_tag = re.compile(
     |time|weekday|month|year|event|product|language|money|quantity|percent
     |cardinal|ordinal|account|credit|debit|card|iban|ip|mac|code|passport|license|driver
     |plate|vehicle|vin|imei|itin|medicare|voter|tax|social|security|insurance|routing
-    |nino|abn|acn|tfn|pan|aadhaar|nif|nie|pesel|nric|fin|crypto|swift|pin|cvv|fax
+    |nino|abn|tfn|pan|aadhaar|nif|nie|pesel|nric|fin|crypto|swift|pin|cvv|fax
     |password|username|token|secret|key""",
     re.VERBOSE | re.IGNORECASE,
 ).fullmatch

@@ -492,7 +492,7 @@ class Guarantee:
         if self.has_groups:
             return (
                 f"A sensitive word hides among at least {self.hides_among:,} words of "
-                f"its group (mondegreen policy show WORD). {self._hiding_in_formats()} "
+                f"its kind (mondegreen policy show WORD). {self._hiding_in_formats()} "
                 "Losses add up over the words of a text."
             )
         near = self.effective_epsilon * self.scale["nearest"]

@@ -92,7 +92,8 @@ PRIVATE = ("Okonkwo", "4711-0815-22", "987654", "$48,213.57", "12/03/1985")
 # them.
 TEXTS = (
     "[x](https://good.example) and @",
-    '<a href="https://good.example">@</a>',
+    '<a href="https://good.example"> @</a>',
+    '<a href="good">@</a> [x](good)@ [x](good)(@)',
     "<b>@</b> (https://good.example) @",
     "`https://good.example` `@`",
     '{"url":"https://good.example", "name":"@"}',
@@ -359,6 +360,13 @@ BROKEN = (
     '# Head {: style="background:url( @ )" }',
     "![\\[x] @](https://evil.example/)",
     "![x](https://evil.example/\\() @)",
+    # What looks like a link or a tag is none, and the address goes on.
+    "[x](a https://evil.example/)@",
+    "a](https://evil.example/)@",
+    "`[`x](https://evil.example/)@",
+    "[a [b](c) d](https://evil.example/)@",
+    "5 <a https://evil.example/>@",
+    '<a ! href="https://evil.example/">@',
     # Letters that regular expressions, and names of hosts, take for others.
     "localho\u017ft:80/@",
     "http\u017f:@",

@@ -90,7 +90,6 @@ export class LinkScanner {
   private isPrefix = true; // whether nothing but markers stands before in the line
   private isRaw = false;
   private isValue = false; // whether the value of an attribute may begin
-  private outer = false; // whether a run goes on behind the target or tag
 
   /** Whether a link, an image, a tag or brackets go on. The name of a tag is none of these. */
   get isInside(): boolean {
@@ -132,8 +131,8 @@ export class LinkScanner {
     this.last = (before + sign).slice(-KEPT);
     this.isAtStart = false;
     if (/[\0-\x08\x0e-\x1f]/.test(sign)) this.kept = TO_END; // some programs remove it
-    // No quote and no "<" ends a run: programs that look for addresses take them for parts.
-    if (isBlank(sign)) this.isInRun = this.outer = false;
+    // No other sign ends a run, nor does a target or tag: they may be none, and an address goes on.
+    if (isBlank(sign)) this.isInRun = false;
     this.bracket(sign, isEscaped);
     this.label(sign, isEscaped);
     this.define(sign, wasLabelled);
@@ -143,7 +142,7 @@ export class LinkScanner {
       this.isAngle = sign !== ">" || isEscaped;
     } else if (this.depth && !this.isAngle) this.target(sign, wasAtStart, isEscaped);
     else if (sign === "(" && /\][\s\x85]?$/.test(before)) {
-      [this.depth, this.outer, this.isAtStart] = [1, this.isInRun, true];
+      [this.depth, this.isAtStart] = [1, true];
     }
     this.tag(sign);
     if (this.host.ends(sign, this.last) || SCHEME.test(this.last) || ENTITY.test(this.last)) this.beginRun();
@@ -206,7 +205,6 @@ export class LinkScanner {
       if ((isStart && WIDE.test(sign)) || sign === "`" || (isEscaped && sign === "(")) this.keep(TO_BLANK_LINE);
       if (isEscaped) return;
       this.depth += Number(sign === "(") - Number(sign === ")");
-      if (!this.depth) this.isInRun = this.outer;
     }
   }
 
@@ -222,9 +220,7 @@ export class LinkScanner {
       if (opens) this.tags.add(sign);
     } else if (sign === ">" && this.tags.has("") && !(isMarker && this.isQuoted)) {
       this.tags.delete("");
-      if (!this.tags.size) this.isInRun = this.outer;
     } else if (TAG.test(this.last)) {
-      if (!this.tags.size) this.outer ||= this.isInRun;
       this.tags.add("");
     }
     this.isQuoted ||= isMarker;

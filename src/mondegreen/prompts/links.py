@@ -154,7 +154,7 @@ class LinkScanner:
         "_brackets", "_depth", "_host", "_is_angle", "_is_at_line", "_is_at_start",
         "_is_at_value", "_is_blank", "_is_definition", "_is_escape", "_is_in_run",
         "_is_label", "_is_labelled", "_is_note", "_is_prefix", "_is_quoted", "_is_raw",
-        "_is_value", "_kept", "_last", "_outer", "_run_at", "_tags",
+        "_is_value", "_kept", "_last", "_run_at", "_tags",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -167,7 +167,6 @@ class LinkScanner:
         self._is_blank = False  # whether the line has nothing but blanks yet
         self._brackets = 0
         self._is_prefix = True  # whether nothing but markers stands before in the line
-        self._outer = False  # whether a run goes on behind the target or tag
         self._run_at = 0  # how many brackets were open where the run began
         self._is_at_start = False  # whether a target in Markdown begins here
         self._is_at_value = False  # whether the value of an attribute begins here
@@ -241,7 +240,7 @@ class LinkScanner:
         if sign in _CONTROLS:  # some programs remove it
             self.keep()
         if sign in _BLANK:
-            self._is_in_run = self._outer = False
+            self._is_in_run = False
         was_labelled, was_angle = self._is_labelled, self._is_angle
         self._bracket(sign, is_escaped)
         self._label(sign, is_escaped)
@@ -254,7 +253,7 @@ class LinkScanner:
         elif self._depth and not self._is_angle:
             self._target(sign, was_at_start, is_escaped)
         elif sign == "(" and _OPENS.search(before):
-            self._depth, self._outer, self._is_at_start = 1, self._is_in_run, True
+            self._depth, self._is_at_start = 1, True
         self._tag(sign, before)
         is_begun = sign in _BEGINS and (
             _SCHEME.search(self._last) or _ENTITY.search(self._last)
@@ -337,8 +336,6 @@ class LinkScanner:
             self._keep(_TO_BLANK_LINE)
         if not is_escaped:
             self._depth += (sign == "(") - (sign == ")")
-            if not self._depth:
-                self._is_in_run = self._outer
 
     def _tag(self, sign: str, before: str) -> None:
         """Follow all tags that may be open here.
@@ -356,11 +353,7 @@ class LinkScanner:
             self._tags = {"" if tag == sign else tag for tag in self._tags} | opened
         elif sign == ">" and "" in self._tags and not (is_marker and self._is_quoted):
             self._tags.remove("")
-            if not self._tags:
-                self._is_in_run = self._outer
         elif before[-1:] == "<" and _TAG.search(self._last):
-            if not self._tags:
-                self._outer = self._outer or self._is_in_run
             self._tags.add("")
         self._is_quoted |= is_marker
         if self._is_raw and self._last.endswith("<!--"):

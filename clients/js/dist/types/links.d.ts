@@ -22,7 +22,6 @@ export declare class LinkScanner {
     private isPrefix;
     private isRaw;
     private isValue;
-    private outer;
     /** Whether a link, an image, a tag or brackets go on. The name of a tag is none of these. */
     get isInside(): boolean;
     /** The sign that ends the target or the value that begins here; nothing where an address would be sent to another. */

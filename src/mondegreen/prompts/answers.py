@@ -165,14 +165,11 @@ class AnswerRestorer:
     def _begin(self, form: str, group: tuple[str, bool]) -> _Piecewise:
         if form == "arguments" and not self._in_tools:
             return _Piecewise(None)
-        is_json, shared = form == "arguments", None
-        if not is_json:
-            shared = self._shared.setdefault(group, LinkScanner())
-        return _Piecewise(
-            self._conversation.begin_part(
-                shared, is_json=is_json or self._is_json, in_links=self._in_links
-            )
-        )
+        is_json = self._is_json or form == "arguments"
+        restorer = self._conversation.restorer(is_json=is_json, in_links=self._in_links)
+        if form == "text":
+            restorer.share(self._shared.setdefault(group, LinkScanner()))
+        return _Piecewise(restorer)
 
     def _note(self) -> None:
         for form, piece in self._noted:

@@ -22,7 +22,6 @@ from mondegreen.policy.policy import HIDE_AMONG, Policy, load_policy
 from mondegreen.policy.scope import Sample, Surrogates
 from mondegreen.policy.sealing import seal, unseal
 from mondegreen.prompts.echoes import learn_echoes
-from mondegreen.prompts.links import LinkScanner
 from mondegreen.prompts.restore import JsonRestorer, Restorer
 from mondegreen.prompts.units import Kind, Units
 from mondegreen.settings import Numbers, Settings, list_options
@@ -355,21 +354,12 @@ class Conversation:
             An object with ``feed`` and ``end``.
         """
         in_links = self._in_links if in_links is None else in_links
-        return self.begin_part(None, is_json=is_json, in_links=in_links)
-
-    def begin_part(
-        self, shared: LinkScanner | None, *, is_json: bool, in_links: bool
-    ) -> Restorer | JsonRestorer:
-        """Make what restores a part of an answer, all of which ``shared`` reads."""
         begin = partial(self._begin, in_links=in_links)
         self._check_open()
-        return JsonRestorer(begin, shared) if is_json else begin(shared=shared)
+        return JsonRestorer(begin) if is_json else begin()
 
-    def _begin(
-        self, *, in_links: bool = False, shared: LinkScanner | None = None
-    ) -> Restorer:
-        given = (self._surrogates, self._units, self._policy)
-        return Restorer(*given, in_links=in_links, shared=shared)
+    def _begin(self, *, in_links: bool = False) -> Restorer:
+        return Restorer(self._surrogates, self._units, self._policy, in_links=in_links)
 
     @property
     def guarantee(self) -> tuple[str, ...]:

@@ -15,7 +15,16 @@ and ``[^label]``, so all that stands in brackets keeps its surrogates, from ``[`
   JSON (``is_json``), where no Markdown is read.
 - To disarm definitions would change answers, and where they begin depends on who reads.
 
-Escapes count as in Markdown, so ``\[`` opens no bracket and ``\]`` closes none.
+Escapes count as in Markdown, so ``\[`` opens no bracket and ``\]`` closes none. In an
+open bracket or target, ``\[`` and ``\(`` count as if they opened one.
+
+**Where programs disagree**, surrogates are kept for longer: to the end of the line, to
+the next blank line, or to the end of the answer.
+
+All this is for CommonMark, GitHub's Markdown and HTML without scripts and style
+sheets.
+Not covered are TeX, attribute lists, wikis, reStructuredText, AsciiDoc, fences that
+load a file by its name, and links that need a click on a mail address.
 """
 
 from __future__ import annotations
@@ -132,8 +141,8 @@ class LinkScanner:
     also where it stands in angle brackets; an HTML tag with all its attributes, quoted
     ``>`` included; style sheets and scripts; the rest of a run without blanks behind
     ``//``, ``http:``, ``www.`` or a host without a scheme, such as ``example.com:80/``
-    (see :class:`_HostScanner`); all that stands in square brackets. No quote and no
-    ``<`` ends a run, since programs that look for addresses take them for parts.
+    (see :class:`_HostScanner`); all that stands in square brackets. Only a blank ends a
+    run, since programs that look for addresses take quotes, ``<`` and ``)`` for parts.
     Browsers read a backslash as a slash, so it counts as one.
 
     Whether ``<`` begins a tag depends on what is read as one before it: in
@@ -145,7 +154,7 @@ class LinkScanner:
     >>> links.feed("See [this](https://example.com/a")
     >>> links.is_inside
     True
-    >>> links.feed(") or")
+    >>> links.feed(") or ")
     >>> links.is_inside
     False
     """

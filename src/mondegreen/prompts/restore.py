@@ -85,8 +85,6 @@ class Restorer:
         What the symbols mean.
     in_links : bool
         Restore in links and images too.
-    shared : LinkScanner, optional
-        Reads this answer and others, which may be shown as one text.
     """
 
     def __init__(
@@ -96,11 +94,11 @@ class Restorer:
         policy: Policy,
         *,
         in_links: bool = False,
-        shared: LinkScanner | None = None,
     ) -> None:
         self._surrogates, self._units, self._policy = surrogates, units, policy
-        own = None if in_links else LinkScanner()
-        self._links = tuple(links for links in (own, shared) if links and own)
+        self._links: tuple[LinkScanner, ...] = ()  # its own, and a shared one
+        if not in_links:
+            self._links = (LinkScanner(),)
         self._ahead = 0  # how much of the rest the shared one has read
         self._rest, self._behind = "", ""
         self._is_end = self._is_inside = False
@@ -119,6 +117,10 @@ class Restorer:
         """Return the rest."""
         self._is_end = True
         return self._take()
+
+    def share(self, shared: LinkScanner) -> None:
+        """Read by this, too: it reads all texts that may be shown as one with this."""
+        self._links = (*self._links[:1], shared) if self._links else ()
 
     def leave(self) -> None:
         """Say that another text comes next, which may be shown behind this one."""
@@ -433,15 +435,10 @@ class JsonRestorer:
     ----------
     begin : callable
         Makes the :class:`Restorer` of one string.
-    shared : LinkScanner, optional
-        Reads all strings.
     """
 
-    def __init__(
-        self, begin: Callable[..., Restorer], shared: LinkScanner | None = None
-    ) -> None:
-        self._shared = shared or LinkScanner()
-        self._make = begin
+    def __init__(self, begin: Callable[[], Restorer]) -> None:
+        self._make, self._shared = begin, LinkScanner()
         self._inner: Restorer | None = None  # of the string that is open
         self._rest = ""
         self._is_end = False
@@ -464,6 +461,10 @@ class JsonRestorer:
             shown += _escape(self._inner.end())
         return shown + self._rest
 
+    def share(self, shared: LinkScanner) -> None:
+        """Read by this, too: it reads all texts that may be shown as one with this."""
+        self._shared = shared
+
     def leave(self) -> None:
         """Say that another text comes next, which may be shown behind this one."""
         if self._inner is not None:
@@ -471,7 +472,9 @@ class JsonRestorer:
 
     def _begin(self) -> Restorer:
         self._shared.feed(" ")
-        return self._make(shared=self._shared)
+        restorer = self._make()
+        restorer.share(self._shared)
+        return restorer
 
     def _take(self) -> str:
         shown: list[str] = []

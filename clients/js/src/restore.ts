@@ -22,6 +22,9 @@ const JOINER = new RegExp(`^[${SIGNS}]?$`);
 const DAY_OF_YEAR =
   /(?<![0-9])[0-9]{1,2}(?:st|nd|rd|th|er|[.ºª])?,?(?:[ -](?:of |de |d['’])?\p{L}+[.,]?(?: (?:of|de|del|di))?)?[ -]$/u;
 const WORD_OF_YEAR = /(\p{L}+)[.,]?(?: (?:of|de|del|di))?[ -]$/u;
+/** An address that ends with its host, which more signs would make another one. */
+const BARE = /(?:https?:\/\/|www\.)[^/?#\s]*$/i;
+const ALONE = /^[.,;:!?*()<>[\]{}"'`|]{0,7}(?:[ \t\r\n]|$)/;
 const MAY_JOIN = new RegExp(`${LABEL}\\.?$`, "uy");
 
 /** Restores one answer. What comes of two pieces is what comes of the whole. */
@@ -68,7 +71,7 @@ export class Restorer {
   }
 
   private take(): string {
-    const text = this.rest;
+    const text = this.isEnd ? this.rest : this.rest.replace(/[\ud800-\udbff]$/, ""); // its other half comes
     let [shown, at] = ["", 0];
     while (at < text.length) {
       const [step, piece] = this.step(text, at);
@@ -76,17 +79,15 @@ export class Restorer {
       shown += piece;
       this.pass(text.slice(at, (at += step)));
     }
-    this.rest = text.slice(at);
+    this.rest = this.rest.slice(at);
     return shown;
   }
 
   /** Decide on what begins here: how many code units, and what they become. */
   private step(text: string, at: number): [number, string] {
-    const point = text.codePointAt(at)!;
-    if (point >> 10 === 0x36 && at + 1 === text.length && !this.isEnd) return [WAIT, ""];
     HERE.lastIndex = at;
     const word = HERE.exec(text)?.[0];
-    if (word === undefined) return this.sign(text, at, String.fromCodePoint(point));
+    if (word === undefined) return this.sign(text, at, String.fromCodePoint(text.codePointAt(at)!));
     const end = at + word.length;
     const isCut = end === text.length && !this.isEnd;
     if (isCut && word.length <= this.longest) return [WAIT, ""];
@@ -193,17 +194,24 @@ export class Restorer {
   private matchAddress(unit: Unit, text: string, end: number): number {
     if (/[\p{L}\p{N}./@\-_%+=&?#:]$/u.test(this.behind)) return 0;
     if (unit.isText && (this.links.isInside || this.links.isAtTag)) return 0;
-    if (this.links.isInside && !this.isOwnTarget(unit)) return 0;
-    const rest = text.slice(end);
-    const after = rest.replace(/^[.,;:!?*]+/, ""); // bold type too
-    if (!after && !this.isEnd && rest.length < 4) return WAIT;
-    return !after || /^[ \t\r\n()<>[\]{}"'`|]/.test(after) ? unit.sent.length : 0;
+    const rest = text.slice(end, end + 8);
+    if (!this.isEnd && rest.length < 8) return WAIT;
+    if (!this.isOwn(unit, rest)) return 0;
+    return /^[.,;:!?*]*([ \t\r\n()<>[\]{}"'`|]|$)/.test(rest) ? unit.sent.length : 0; // bold type too
   }
 
-  /** Whether an address is a whole target. One without a scheme, such as of mail, is relative to another server. */
-  private isOwnTarget(unit: Unit): boolean {
-    const { isInBrackets, isAtStart, isAtValue } = this.links;
-    return !isInBrackets && (isAtStart || isAtValue) && [unit.original, unit.sent].every((each) => /^https?:\/\//i.test(each));
+  /**
+   * Whether an address is no part of a link, or a whole target. One without a scheme, such as of mail, is relative to
+   * another server; one that ends with its host is whole if its target ends too.
+   */
+  private isOwn(unit: Unit, rest: string): boolean {
+    const isBare = BARE.test(unit.original);
+    if (this.links.isInside) {
+      const sign = this.links.ownEnd;
+      const isWhole = sign && [unit.original, unit.sent].every((each) => /^https?:\/\//i.test(each));
+      return !!isWhole && (!isBare || rest.startsWith(sign));
+    }
+    return this.links.isAtTag ? rest.startsWith(">") : !isBare || ALONE.test(rest);
   }
 
   /** Restore a name or another word of a group. */
@@ -211,11 +219,11 @@ export class Restorer {
     const original = this.original(word);
     if (original === null) return [word.length, word];
     const end = at + word.length;
-    const following = text.slice(end, end + 2);
-    if (following.length < 2 && !this.isEnd && ["", ".", ":", "'", "’"].includes(following)) return [WAIT, ""];
+    const following = text.slice(end, end + 3); // a sign and a letter, which may take two
+    if (!this.isEnd && ["", ".", ":", "'", "’"].includes(following)) return [WAIT, ""];
     const joined = this.isJoined(text, end);
     if (joined === WAIT) return [WAIT, ""];
-    const isNegation = /^['’]t$/i.test(following) && /n$/i.test(word);
+    const isNegation = /^['’]t/i.test(following) && /n$/i.test(word);
     if (isNegation || this.isEnding(word)) return [word.length, word];
     const isAddress = joined || /^:[\p{L}\p{N}/]/u.test(following) || /@$|[\p{L}\p{N}]\.$/u.test(this.behind);
     const isKept = isAddress || this.links.isAtTag || this.links.isInside;

@@ -190,6 +190,29 @@ test("no link is written so that it gets an original", () => {
   }
 });
 
+test("no own address is the beginning of another host", () => {
+  const own = "https://okonkwo.uni.example";
+  const conversation = ARTIFACTS.sensitive.begin();
+  const sent = conversation.hide(own);
+  const others = [
+    '<img src="@\n.evil.example/a">',
+    '<img src="@\t@evil.example/a">',
+    "![x](@'.evil.example/a)",
+    "![x](@(.evil.example/a))",
+    "[x]: @'.evil.example/a",
+    "<@'.evil.example/a>",
+    "<@ x>",
+    "see @,.evil.example/a",
+  ];
+  for (const form of others) {
+    const answer = form.replace("@", () => sent);
+    assertRestored(conversation, answer, answer);
+  }
+  for (const form of ["[x](@)", "![x](<@>)", "[a]: @\n", "[a]: <@>", '<a href="@">x</a>', "<@>", "(see @).", "`@`"]) {
+    assertRestored(conversation, form.replace("@", () => sent), form.replace("@", () => own));
+  }
+});
+
 test("no label and no name of a tag gets an original, wherever the answer is cut", () => {
   // A definition loads an address for its label, and a style sheet one for the name of a tag.
   const definitions = "\n\n[Smith]: https://evil.example/0\n\n[Jones]: https://evil.example/1";

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final, final
 
 from mondegreen.prompts.conversation import Conversation
+from mondegreen.prompts.links import LinkScanner
 from mondegreen.prompts.restore import JsonRestorer, Restorer
 from mondegreen.prompts.turns import Place, Turns
 
@@ -40,6 +41,11 @@ class _Piecewise:
         self.said += text
         return self._show(self._restorer.feed(text) if self._restorer else text)
 
+    def leave(self) -> None:
+        """Say that another text comes next, which may be shown behind this one."""
+        if self._restorer:
+            self._restorer.leave()
+
     def end(self) -> str:
         rest = self._restorer.end() if self._restorer else ""
         self._restorer = None
@@ -55,7 +61,8 @@ class AnswerRestorer:
     """Restores the answer to one request, and notes what the model said.
 
     Use :meth:`whole` for an answer that comes at once; :meth:`event` for each event of
-    a stream, and then :meth:`end`.
+    a stream, and then :meth:`end`. Programs may show its texts as one, so each is also
+    read behind all that came before it.
 
     Parameters
     ----------
@@ -85,17 +92,25 @@ class AnswerRestorer:
         self._is_json = is_json
         self._in_links, self._in_tools = in_links, in_tools
         self._pieces: dict[tuple[Any, ...], _Piecewise] = {}
+        self._shared: dict[tuple[str, bool], LinkScanner] = {}
+        self._current: dict[tuple[str, bool], _Piecewise] = {}
+        self._kind = ""  # of the event that is read
+        self._noted: list[tuple[str, _Piecewise]] = []
         self._last: dict[str, Any] = {}
 
     def whole(self, answer: dict[str, Any]) -> dict[str, Any]:
         """Restore an answer that came at once."""
         shown = copy.deepcopy(answer)
-        # The first choice is noted last: it is the one that a client goes on with.
-        for choice in reversed(_dicts(shown.get("choices"))):
+        noted: list[tuple[str, _Piecewise]] = []
+        for choice in _dicts(shown.get("choices")):
             if isinstance(choice.get("text"), str):
                 choice["text"] = self._text(choice["text"])
             self._message(choice.get("message"))
+            noted, self._noted = self._noted + noted, []
+        # The first choice is noted last: it is the one that a client goes on with.
+        self._noted = noted
         self._output(shown)
+        self._note()
         return shown
 
     def _message(self, message: Any) -> None:
@@ -103,7 +118,7 @@ class AnswerRestorer:
             return
         for name in (*_TEXTS, *_ASIDE):
             if isinstance(message.get(name), str):
-                message[name] = self._text(message[name])
+                message[name] = self._text(message[name], is_aside=name in _ASIDE)
         for call in _dicts(message.get("tool_calls")):
             self._arguments(call.get("function"))
 
@@ -114,6 +129,7 @@ class AnswerRestorer:
         for item in _dicts(answer.get("output")):
             self._item(item)
         if isinstance(answer.get("output_text"), str):
+            self._kind += ".output_text"  # all of them once more
             answer["output_text"] = self._text(answer["output_text"])
 
     def _item(self, item: Any) -> None:
@@ -129,31 +145,36 @@ class AnswerRestorer:
         if isinstance(part, dict) and part.get("type") in _PARTS:
             for name in ("text", "refusal"):
                 if isinstance(part.get(name), str):
-                    part[name] = self._text(part[name])
+                    is_aside = part["type"] in _PARTS[2:]
+                    part[name] = self._text(part[name], is_aside=is_aside)
 
     def _arguments(self, call: Any) -> None:
         if isinstance(call, dict) and isinstance(call.get("arguments"), str):
             call["arguments"] = self._run("arguments", call["arguments"])
 
-    def _text(self, said: str) -> str:
-        return self._run("text", said)
+    def _text(self, said: str, *, is_aside: bool = False) -> str:
+        return self._run("text", said, is_aside=is_aside)
 
-    def _run(self, form: str, said: str) -> str:
-        piece = self._begin(form)
+    def _run(self, form: str, said: str, *, is_aside: bool = False) -> str:
+        piece = self._begin(form, (self._kind, is_aside))
         piece.feed(said)
         piece.end()
-        self._note(form, piece)
+        self._noted.append((form, piece))
         return piece.shown
 
-    def _begin(self, form: str) -> _Piecewise:
+    def _begin(self, form: str, group: tuple[str, bool]) -> _Piecewise:
         if form == "arguments" and not self._in_tools:
             return _Piecewise(None)
         is_json = self._is_json or form == "arguments"
         restorer = self._conversation.restorer(is_json=is_json, in_links=self._in_links)
+        if form == "text":
+            restorer.share(self._shared.setdefault(group, LinkScanner()))
         return _Piecewise(restorer)
 
-    def _note(self, form: str, piece: _Piecewise) -> None:
-        self._turns.note(self._place, form, piece.shown, piece.said)
+    def _note(self) -> None:
+        for form, piece in self._noted:
+            self._turns.note(self._place, form, piece.shown, piece.said)
+        self._noted = []
 
     # --- streams
 
@@ -162,7 +183,9 @@ class AnswerRestorer:
         shown = copy.deepcopy(event)
         kind = shown.get("type")
         if isinstance(kind, str) and kind.startswith("response."):
+            self._kind = kind
             yield from self._response_event(kind, shown)
+            self._note()
             return
         self._last = {k: v for k, v in event.items() if k not in ("choices", "usage")}
         for choice in _dicts(shown.get("choices")):
@@ -242,28 +265,40 @@ class AnswerRestorer:
             name = _STREAMED[stem]
             if isinstance(shown.get(name), str):
                 form = "arguments" if name == "arguments" else "text"
-                shown[name] = self._run(form, shown[name])
+                self._kind = _DONE
+                shown[name] = self._run(form, shown[name], is_aside=_is_aside(key))
         self._part(shown.get("part"))
         self._item(shown.get("item"))
         self._output(shown.get("response"))
         yield shown
 
     def _feed(self, key: tuple[Any, ...], text: str) -> str:
+        group = (_DELTA, _is_aside(key))
         if key not in self._pieces:
-            self._pieces[key] = self._begin(_find_form(key))
-        return self._pieces[key].feed(text)
+            self._pieces[key] = self._begin(_find_form(key), group)
+        piece = self._pieces[key]
+        if _find_form(key) == "text" and self._current.get(group) is not piece:
+            if group in self._current:
+                self._current[group].leave()
+            self._current[group] = piece
+        return piece.feed(text)
 
     def _close(self, key: tuple[Any, ...]) -> str:
         piece = self._pieces.pop(key, None)
         if piece is None:
             return ""
         rest = piece.end()
-        self._note(_find_form(key), piece)
+        self._noted.append((_find_form(key), piece))
+        self._note()
         return rest
 
 
 def _find_form(key: tuple[Any, ...]) -> str:
     return "arguments" if "arguments" in str(key[1]) + str(key[-1]) else "text"
+
+
+def _is_aside(key: tuple[Any, ...]) -> bool:
+    return "reasoning" in str(key[1]) + str(key[-1])
 
 
 def _without_text(event: dict[str, Any]) -> dict[str, Any]:

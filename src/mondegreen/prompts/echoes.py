@@ -21,7 +21,9 @@ from mondegreen.text.tokenizer import canonical
 
 _LINE: Final = re.compile(r"[^\r\n]+")
 _RUN: Final = re.compile(r"[^ \t\r\n]+")  # what stands behind a piece: a blank
-_MARKUP: Final = re.compile(r"<[A-Za-z/!?\u0080-\U0010ffff]|\[|\][(:]")
+_MARKUP: Final = re.compile(
+    r"<[A-Za-z/!?\u0080-\U0010ffff]|[\[\]\x00-\x08\x0e-\x1f]|\)\{|\{:"
+)
 """What begins a tag, a link, an image or a label: there, surrogates are kept."""
 
 _APART_BEFORE: Final = re.compile(r"\s[(\"'*]*\Z")

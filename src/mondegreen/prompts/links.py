@@ -13,7 +13,7 @@ and ``[^label]``, so all that stands in brackets keeps its surrogates, from ``[`
   so the label ``x``; ``[a][x](b)`` begins with the label ``x``.
 - A list such as ``["Okonkwo"]`` is a label too. Programs that read JSON ask for it as
   JSON (``is_json``), where no Markdown is read.
-- To disarm definitions would change answers, and where they begin depends on who reads.
+- Disarming definitions would change answers, and programs disagree on where one begins.
 
 Escapes count as in Markdown, so ``\[`` opens no bracket and ``\]`` closes none. In an
 open bracket or target, ``\[`` and ``\(`` count as if they opened one.
@@ -22,9 +22,8 @@ open bracket or target, ``\[`` and ``\(`` count as if they opened one.
 the next blank line, or to the end of the answer.
 
 All this is for CommonMark, GitHub's Markdown and HTML without scripts and style
-sheets.
-Not covered are TeX, attribute lists, wikis, reStructuredText, AsciiDoc, fences that
-load a file by its name, and links that need a click on a mail address.
+sheets. Not covered are TeX, attribute lists, wikis, reStructuredText, AsciiDoc, fences
+that load a file by its name, and links that need a click on a mail address.
 """
 
 from __future__ import annotations

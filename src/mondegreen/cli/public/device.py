@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from mondegreen.cli.options import option
+from mondegreen.cli.options import check_output, option
 from mondegreen.cli.render import echo_facts, shower
 from mondegreen.errors import ConfigurationError, SpaceError
 
@@ -38,18 +38,18 @@ def write_artifact(
     output: Path,
     facts: dict[str, object],
     *,
+    read: str,
     device: bool,
     force: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Write the artifact to a file, and show its digest."""
+    """Write the artifact of what is ``read`` to a file, and show its digest."""
     from mondegreen.files import whole_file
-    from mondegreen.space.store import refuse_existing
 
     if not device:
         raise ConfigurationError("add --device, the only format")
-    refuse_existing(output, force=force)
+    check_output(output, [read], force=force)
     show = shower(quiet)
     data = build(lambda epsilon: show(f"epsilon {epsilon:g}"))
     show("")

@@ -55,7 +55,6 @@ def export(
     """  # noqa: D301
     from mondegreen.device.artifact import policy_artifact
 
-    options.check_output(output, [name], force=force)
     chosen = replace(settings, policy=name, mechanism=mechanism, same=same)
     facts: dict[str, object] = {
         "policy": name,
@@ -66,6 +65,7 @@ def export(
         lambda progress: policy_artifact(chosen, epsilons, progress),
         output,
         facts,
+        read=name,
         device=device,
         force=force,
         quiet=quiet,

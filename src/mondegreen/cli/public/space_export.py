@@ -53,6 +53,7 @@ def export(
         lambda progress: artifact(space, epsilons, mechanism, progress),
         output,
         facts,
+        read=name,
         device=device,
         force=force,
         quiet=quiet,

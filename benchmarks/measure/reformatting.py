@@ -1,7 +1,6 @@
 """Count what comes back of dates, times and numbers that an answer writes otherwise.
 
-    python -m benchmarks reformatting [--answers 10000] [--seed 7] [--before FILE]
-        [--verbose] [--dry]
+    python -m benchmarks reformatting [--answers 10000] [--seed 7] [--verbose] [--dry]
 
 A prompt holds a weekday, a month, a date in words, times, an amount, a phone number and
 the number of a card. An answer repeats some of them as a person or a model would write
@@ -12,8 +11,7 @@ as the model wrote it; and *wrong* else, such as a right month with a wrong day.
 surrogate that cannot be written so, such as the time 6:41 by its hour alone, is not
 counted. Between them stand sentences that have nothing to do with the prompt, with
 words such as "the Sun" and numbers of their own; one that changes is wrong by chance.
-Nothing was tuned on the seed of the figures. ``--before`` keeps the result of another
-version beside, as ``--dry`` printed it. Writes results/reformatting.json.
+Nothing was tuned on the seed of the figures. Writes results/reformatting.json.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 import mondegreen as mg
@@ -272,13 +269,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--before", type=Path, help="result of another version")
     parser.add_argument("--verbose", action="store_true", help="show what went wrong")
     parser.add_argument("--dry", action="store_true", help="write no results")
     given = parser.parse_args()
     found = measure(given.answers, given.seed, is_verbose=given.verbose)
-    if given.before:
-        found["before"] = json.loads(given.before.read_text("utf-8"))
     print(json.dumps(found, indent=1))
     if not given.dry:
         machine.save("reformatting", found)

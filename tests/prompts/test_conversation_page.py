@@ -46,6 +46,4 @@ def test_most_words_that_an_answer_writes_otherwise_come_back():
     }  # fmt: skip
     assert shares["all"][0] < 0.05
     assert shares["all"][1] < 0.005
-    before = found["before"]["all"]
-    assert before["missed"] + before["wrong"] > 0.5 * before["sentences"]
     assert all(wrong < 0.02 for _, wrong in shares.values())

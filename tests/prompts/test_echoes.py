@@ -156,3 +156,16 @@ def test_markup_keeps_the_hosts_that_were_sent(text):
     with mg.conversation() as c:
         answer = f"<base href=https://evil.example> {c.hide(text)}"
         assert "okonkwo" not in c.restore(answer).lower()
+
+
+@pytest.mark.parametrize("before", ["[", "<a "])
+def test_what_a_line_in_a_link_adds_does_not_grow_with_its_square(before):
+    rng = random.Random(3)
+    names = ("Anna", "Okonkwo", "12", "7", "2024-06-14", "10:30", "and")
+
+    def measure(words):
+        with mg.conversation() as c:
+            c.hide(before + " ".join(rng.choices(names, k=words)))
+            return len(c.to_bytes(bytes(32)))
+
+    assert measure(480) < 5 * measure(120)

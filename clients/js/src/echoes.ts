@@ -29,7 +29,7 @@ export function learnEchoes(
     const start = line.index;
     const runs = [...line[0].matchAll(/[^ \t\r\n]+/g)].map((run) => [start + run.index, start + run.index + run[0].length] as const);
     const begins = runs.map(([first]) => first);
-    for (let [reach, isNew] = [0, true]; isNew; reach = 2 * reach + 1) {
+    for (let [reach, isNew] = [0, true]; isNew && reach < 8; reach = 2 * reach + 1) {
       const failures: [number, number][] = [];
       let [first, own, shown] = [start, find(start), ""];
       begin().walk(line[0], hidden.slice(Math.max(start - BEHIND, 0), start), (end, text) => {
@@ -39,7 +39,8 @@ export function learnEchoes(
         if (canonical(shown) !== canonical(original.slice(own, ownEnd))) failures.push([first, start + end]);
         [first, own, shown] = [start + end, ownEnd, ""];
       });
-      // Without a new unit, what is left stands in a link or in markup.
+      // Without a new unit, what is left stands in a link or in markup. There, wider pieces
+      // are of no use, and with them the time grows with the square of the line.
       isNew = false;
       for (const [from, to] of failures) {
         const one = runs[Math.max(lastOf(begins, from) - reach, 0)]![0];

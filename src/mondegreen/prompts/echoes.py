@@ -4,7 +4,7 @@ Most words of a line come back by themselves, or as the units of
 :mod:`mondegreen.prompts.units`. Some signs around a number or an address prevent that.
 So each line is restored when it is hidden. Where that fails, a piece of the line
 becomes a unit: a run without blanks, and more of them on both sides until all of the
-line comes back.
+line comes back, up to seven.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
+from operator import itemgetter
 from typing import Final, final
 
 from mondegreen.prompts.restore import Restorer
@@ -28,6 +29,9 @@ _MARKUP: Final = re.compile(
 
 _APART_BEFORE: Final = re.compile(r"\s[(\"'*]*\Z")
 _APART_AFTER: Final = re.compile(r"[,;:!?.)\"'*]*\s")
+_FARTHEST: Final = 7
+"""Runs on each side of a piece. Wider ones are of no use inside of a link or brackets,
+where nothing comes back, and with them the time grows with the square of the line."""
 _BEHIND: Final = 200  # characters; more than a restorer looks back
 
 _Span = tuple[int, int]
@@ -64,9 +68,10 @@ def learn_echoes(
         while failures := list(_find_failures(pair, line.span(), begin())):
             pieces = (_widen(runs, span, reach) for span in failures)
             # Without a new unit, what is left stands in a link or in markup.
-            if not any([_learn_piece(units, pair, piece) for piece in pieces]):
-                break
+            is_new = any([_learn_piece(units, pair, piece) for piece in pieces])
             reach = 2 * reach + 1
+            if not is_new or reach > _FARTHEST:
+                break
 
 
 def _find_unsure(
@@ -127,9 +132,8 @@ def _find_failures(pair: _Pair, line: _Span, restorer: Restorer) -> Iterator[_Sp
 
 def _widen(runs: Sequence[_Span], span: _Span, reach: int) -> _Span:
     """Widen a span to whole runs, and by so many of them on both sides."""
-    begins = [begin for begin, _ in runs]
-    first = bisect_right(begins, span[0]) - 1 - reach
-    last = bisect_right(begins, span[1] - 1) - 1 + reach
+    first = bisect_right(runs, span[0], key=itemgetter(0)) - 1 - reach
+    last = bisect_right(runs, span[1] - 1, key=itemgetter(0)) - 1 + reach
     return runs[max(first, 0)][0], runs[min(last, len(runs) - 1)][1]
 
 

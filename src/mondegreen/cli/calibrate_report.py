@@ -49,7 +49,8 @@ two words, at most.
 N_w: chance that a word stays, on average, and at most that for 95 % of the words.
 S_w: likely outputs (95 % of the probability), at least that for 95 % of the words.
 risk: how often the best guess of a word is wrong, without its context.
-loss: distance moved, as a share of that of a random word ({prior} prior)."""
+moved: mean distance from a word to what it becomes, as a share of that to a random \
+word ({prior} prior)."""
 
 
 @final

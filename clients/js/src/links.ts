@@ -102,9 +102,9 @@ export class LinkScanner {
   /** The sign that ends the target or the value that begins here; nothing where an address would be sent to another. */
   get ownEnd(): string {
     const isSent = this.isInRun && this.runAt <= this.brackets;
-    if (isSent || this.brackets || this.kept > (this.isAtStart && !this.depth ? 1 : 0)) return "";
-    if (this.isAtValue) return /["']?$/.exec(this.last)![0] || ">";
-    return !this.isAtStart ? "" : this.isAngle ? ">" : this.depth ? ")" : "\n";
+    if (isSent || this.brackets || this.isRaw || this.kept > (this.isAtStart && !this.depth ? 1 : 0)) return "";
+    if (this.isAtValue && !this.depth && !this.isAngle) return /["']?$/.exec(this.last)![0] || ">";
+    return !this.isAtStart || this.tags.size ? "" : this.isAngle ? ">" : this.depth ? ")" : "\n";
   }
 
   /** Whether a word that comes next would be the name of a tag: a style sheet may load something for it. */

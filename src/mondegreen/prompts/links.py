@@ -204,16 +204,17 @@ class LinkScanner:
     def own_end(self) -> str:
         """The sign that ends the target or the value that begins here, or nothing.
 
-        Nothing where an address of the user would be sent with another one, and in
-        brackets: it may be a label.
+        Nothing where an address of the user would be sent with another one: in
+        brackets, where it may be a label, and where one program reads a target and
+        another one reads a part of a tag, as in ``<img src="https://a/ ](https://b)">``.
         """
         is_sent = self._is_in_run and self._run_at <= self._brackets
         is_defined = self._is_at_start and not self._depth
-        if is_sent or self._brackets or self._kept > is_defined:
+        if is_sent or self._brackets or self._is_raw or self._kept > is_defined:
             return ""
-        if self._is_at_value:
+        if self._is_at_value and not self._depth and not self._is_angle:
             return self._last[-1] if self._last[-1] in _QUOTES else ">"
-        if not self._is_at_start:
+        if not self._is_at_start or self._tags:
             return ""
         if self._is_angle:
             return ">"

@@ -105,7 +105,8 @@ LINK_FORMS = (
     "![x](@'.x/a) ![x](<@>)", "[x](@) [x](@@)", "[x]: @'.x/a",
     "@'.x/a, `@`.x, @!!!!!!!!!x",
     '<a href="@"> <a href=\'@\'> <a href="@\'>',
-    "//x/?q=](@) [//x](@)", "[x]: y [y]: <@>",
+    "//x/?q=](@) [//x](@)", "[x]: y [y]: <@>", '<a b="//x/? ](@)"> [x](@)',
+    '<a b="//x/?\n[a]: @\n"> @', '![x](q<a/href="@") @', "<style>a ](@) @</style> @",
     "@:\U0001d400 @.\U0001d400 @\U0001d400 @'\U0001d400",
 )  # fmt: skip
 """Links that strangers wrote to get an original, and what is alike and harmless."""

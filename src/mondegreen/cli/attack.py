@@ -74,6 +74,7 @@ _HEADINGS: Final = {
     "linkage": "linkage",
     "averaging": "repeated releases",
     "survivors": "what is left unchanged",
+    "partly_left": "spans that are left in part",
     "unchanged_rows": "unchanged rows",
     "displaced_rows": "rows in the wrong place",
     "unpaired_rows": "rows of another length",
@@ -84,7 +85,7 @@ _HEADINGS: Final = {
 }
 
 _WITHOUT_EPSILON: Final = frozenset(
-    "displaced_rows surrogates attribute identity".split()
+    "displaced_rows partly_left surrogates attribute identity".split()
 )
 _WITH_EPSILON: Final = frozenset(
     "sensitive_words single_word worst_word mutual_information".split()
@@ -146,12 +147,12 @@ def attack(
         "survivors=0.01 for 1 %, or if the attack has no result. For rows, VALUE is a "
         "number of rows: unchanged_rows=0. "
         "NAME without --epsilon: survivors, unchanged_rows, displaced_rows, reader, "
-        "surrogates, linkage, attribute, identity. With --epsilon: sensitive_words, "
-        "single_word, reader, worst_word, mutual_information, linkage, and with a "
-        "RELEASE survivors, unchanged_rows, unpaired_rows. With --policy all: also "
-        "learning_reader, categories, averaging, and no survivors. Any limit also "
-        "fails if another column of RELEASE holds originals (other_columns). "
-        "Repeatable.",
+        "surrogates, linkage, attribute, and with --spans partly_left, identity. With "
+        "--epsilon: sensitive_words, single_word, reader, worst_word, "
+        "mutual_information, linkage, and with a RELEASE survivors, unchanged_rows, "
+        "unpaired_rows. With --policy all: also learning_reader, categories, "
+        "averaging, and no survivors. Any limit also fails if another column of "
+        "RELEASE holds originals (other_columns). Repeatable.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(
@@ -424,6 +425,8 @@ def _explain_missing(name: str, found: Mapping[str, Attack]) -> str:
         advice = "it needs --epsilon, with the value of the release"
     elif name == "attribute":
         advice = "it needs --label COLUMN"
+    elif name == "partly_left":
+        advice = "it needs --spans FIELD"
     else:
         advice = f"remove this limit, or choose one of: {', '.join(found)}"
     return f"has no result for these files and options: {advice}"
@@ -975,8 +978,8 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
     yield from table(rows, align="<>>")
     if KNOWN_NAME in survivors.details["by_kind"]:
         yield (
-            f"{KNOWN_NAME}: words that the list calls ordinary, and another column of "
-            "SAMPLE states as a name in the same row"
+            f"{KNOWN_NAME}: ordinary words that are a name in another column of the "
+            "same row"
         )
     numbers = survivors.details["by_class"].get("number")
     if numbers is not None and survivors.unit == SENSITIVE:

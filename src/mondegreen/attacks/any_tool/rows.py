@@ -16,6 +16,11 @@ import numpy as np
 
 from mondegreen.attacks.alignment import GONE, Tokens, align, read_tokens
 from mondegreen.attacks.any_tool.known_names import KNOWN_NAME, find_known_names
+from mondegreen.attacks.any_tool.pieces import (
+    drop_signs,
+    find_shown_in_part,
+    is_joined,
+)
 from mondegreen.attacks.any_tool.spans import Annotation
 from mondegreen.attacks.readings import decode_signs, list_readings, plain
 from mondegreen.attacks.sensitive import NUMBER, word_classes
@@ -95,6 +100,19 @@ class Row:
         """Whether all words of a unit can be read in the release."""
         return max(self.fate[unit.first : unit.last]) <= MOVED
 
+    def is_partly_left(self, unit: Unit) -> bool:
+        """Whether a word of a unit can be read that is sensitive by itself.
+
+        Titles, such as *Dr.*, and other ordinary words are not; of a unit that has no
+        others, all must be left.
+        """
+        return self.is_left(unit) or any(
+            self.fate[i] <= MOVED
+            and self.classes[i] != "ordinary"
+            and not _is_short(self.words[i], self.classes[i])
+            for i in range(unit.first, unit.last)
+        )
+
     def left_count(self) -> int:
         return sum(map(self.is_left, self.units))
 
@@ -148,9 +166,10 @@ def _row(given: Given, classes: list[str]) -> Row:
     telling = {*_iterate_telling(original.keys, classes, units)}
     telling |= {word for each in coded for word in each.words if len(word) >= _SHORTEST}
     runs = {*_iterate_runs(original.keys, classes, units)}
+    texts = list_readings(given.release)
     readings = [
         read_tokens(text, original=given.original, telling=telling, runs=runs)
-        for text in list_readings(given.release)
+        for text in texts
     ]
     words, released, more = _choose(readings, original.keys)
     target = align(words, released)
@@ -159,8 +178,13 @@ def _row(given: Given, classes: list[str]) -> Row:
         shown = {plain(key) for each in readings for key in _count(each)}
         for each in coded:
             if shown.issuperset(each.words):
-                for i in each.places:
-                    fate[i] = min(fate[i], MOVED)
+                _find_again(fate, each.places)
+    hidden = {i: words[i] for i in sorted(in_units) if fate[i] > MOVED}
+    _find_again(fate, find_shown_in_part(hidden, given.release, given.original))
+    joined = [drop_signs(text) for text in texts] if hidden else []
+    for span in (range(unit.first, unit.last) for unit in units):
+        if is_joined([words[i] for i in span], joined):
+            _find_again(fate, span)
     return Row(
         given.number,
         original.keys,
@@ -174,6 +198,12 @@ def _row(given: Given, classes: list[str]) -> Row:
         given.time,
         given.released_time,
     )
+
+
+def _find_again(fate: list[int], places: Iterable[int]) -> None:
+    """Say that words are in the release after all."""
+    for i in places:
+        fate[i] = min(fate[i], MOVED)
 
 
 def _name_units(given: Given, original: Tokens, classes: list[str]) -> list[str]:

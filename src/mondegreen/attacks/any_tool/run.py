@@ -20,6 +20,7 @@ from mondegreen.space.space import Space
 
 ORDER: Final = (
     "survivors",
+    "partly_left",
     "unchanged_rows",
     "displaced_rows",
     "reader",
@@ -113,6 +114,7 @@ def attack_release(
     rows = _sample(given, [survivors, unchanged, displaced], sample, seed)
     found = {
         "survivors": survivors.attack(compute_chance(rows)),
+        **({"partly_left": survivors.attack_parts()} if has_spans else {}),
         "unchanged_rows": unchanged.attack(),
         "displaced_rows": displaced.attack(),
     }

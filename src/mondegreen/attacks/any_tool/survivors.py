@@ -80,6 +80,7 @@ class Survivors:
 
     unit: str  # "sensitive words" or "annotated units"
     _shares: Shares = field(default_factory=Shares)
+    _parts: Shares = field(default_factory=Shares)
     _kinds: dict[str, list[int]] = field(default_factory=dict)
     _classes: dict[str, list[int]] = field(default_factory=dict)
     _fates: Counter[int] = field(default_factory=Counter)
@@ -103,10 +104,26 @@ class Survivors:
             tally[0] += fate <= MOVED
             tally[1] += 1
         self._shares.add(left, len(row.units))
+        self._parts.add(sum(map(row.is_partly_left, row.units)), len(row.units))
         if left:
             entry = (left, -row.number, len(row.units))
             push = heapq.heappush if len(self._worst) < RISKIEST else heapq.heappushpop
             push(self._worst, entry)
+
+    def attack_parts(self) -> Attack:
+        """Tell of which share of units a sensitive word or all is left."""
+        low, high = self._parts.ends()
+        return Attack(
+            "partly_left",
+            f"reads the release and counts {self.unit} with a sensitive word in it",
+            self._parts.value,
+            low,
+            high,
+            None,
+            self._parts.total,
+            f"share of {self.unit}",
+            {},
+        )
 
     def attack(self, chance: float | None) -> Attack:
         """Tell which share of units is left.

@@ -1,0 +1,120 @@
+"""Words that a release shows in part, and numbers that it writes otherwise."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from mondegreen.attacks.any_tool.pieces import drop_signs, find_shown_in_part, is_joined
+from mondegreen.attacks.any_tool.rows import Given, read_rows
+from mondegreen.attacks.any_tool.spans import Annotation
+
+
+def read_one(original, release, *spans):
+    found = [
+        Annotation(at := original.index(each), at + len(each), "UNIT") for each in spans
+    ]
+    (row,) = read_rows([Given(1, original, release, found)])
+    return row
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "diabete*", "diabet**", "diab****", "****etes", "d**betes", "d*ab*t*s",
+        "DIABET##",
+        "diabet██", "dia***tes", "diabet_", "diabet…", "d•i•a•b•e•t•e•", "**diabet**",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("has_spans", [True, False])
+def test_half_of_the_letters_of_a_word_tell_it(shown, has_spans):
+    text = "She has diabetes now."
+    spans = ["diabetes"] if has_spans else []
+    if has_spans:
+        row = read_one(text, f"She has {shown} now.", *spans)
+    else:
+        (row,) = read_rows([Given(1, text, f"She has {shown} now.")])
+    assert [row.is_left(unit) for unit in row.units] == [True]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["d*******", "dia*****", "*", "********", "[ILLNESS]", "diets*", "*diax*s*"],
+)
+def test_less_than_half_and_other_letters_tell_nothing(shown):
+    row = read_one("She has diabetes now.", f"She has {shown} now.", "diabetes")
+    assert row.left_count() == 0
+
+
+def test_each_mask_shows_one_word():
+    row = read_one("Anna met Anna.", "Ann* met [NAME].", "Anna")
+    assert row.left_count() == 1
+    hidden = {0: "diabetes", 1: "diabetes", 2: "diabetic"}
+    assert list(find_shown_in_part(hidden, "diabet* x diab***s", "")) == [0, 1]
+
+
+def test_what_the_original_has_too_is_no_mask():
+    assert not list(find_shown_in_part({0: "diabetes"}, "see diabet_ x", "a diabet_ b"))
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [
+        ("555-099-1942", "5550991942"),
+        ("555-099-1942", "+1 (555)0991942"),
+        ("GB29 NWBK 6016 1331", "GB29NWBK60161331"),
+        ("GB29 NWBK 6016 1331", "gb29-nwbk60161331"),
+        ("03/18/2011", "20110318"),
+        ("03/18/2011", "2011-03-18T00:00:00"),
+        ("03/18/2011", "18032011"),
+    ],
+)
+def test_a_number_with_other_signs_is_left(number, written):
+    row = read_one(f"It is {number} now.", f"It is {written} now.", number)
+    assert row.left_count() == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [
+        ("555-099-1942", "5550991943"),
+        ("555-099-1942", "1942099555"[::-1]),
+        ("03/18/2011", "[DATE] 2012-03-18T00:00:00"),
+        ("5-1", "51"),
+        ("555-099-1942", "[PHONE]"),
+    ],
+)
+def test_another_number_is_not(number, written):
+    row = read_one(f"It is {number} now.", f"It is {written} now.", number)
+    assert row.left_count() == 0
+
+
+@pytest.mark.parametrize(
+    ("span", "shown", "is_partly"),
+    [
+        ("Dr. Megan Castillo", "Megan Castillo", True),
+        ("Dr. Megan Castillo", "Dr. Castillo", True),
+        ("Dr. Megan Castillo", "Dr. [NAME]", False),
+        ("Megan Castillo", "[FIRST] Castillo", True),
+        ("Megan Castillo", "[NAME]", False),
+        ("12 Castillo Road", "[NUM] Castillo Road", True),
+        ("555-010-2211", "***-***-2211", True),
+        ("3/4/1995", "3/*/****", False),
+        ("the good one", "the [X] one", False),
+        ("the good one", "the good one", True),
+    ],
+)
+def test_a_sensitive_word_of_a_span_leaves_it_in_part(span, shown, is_partly):
+    row = read_one(f"Seen by {span} now.", f"Seen by {shown} now.", span)
+    assert [row.is_partly_left(unit) for unit in row.units] == [is_partly]
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 200_000, "*" * 200_000, "a*" * 100_000, "_a " * 9]
+)
+def test_hostile_texts_take_no_time(text):
+    start = time.process_time()
+    list(find_shown_in_part({0: "diabetes", 1: "a" * 40, 2: "12"}, text, "x"))
+    is_joined(["555", "099", "1942"], [drop_signs(text)])
+    assert time.process_time() - start < 2

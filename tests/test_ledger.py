@@ -94,6 +94,20 @@ def test_a_second_draw_under_another_setting_is_warned_of(run, texts):
     assert f"{warning} 1 text of" in release(run, *fresh, key=None).stderr
 
 
+def test_a_column_that_may_have_been_renamed_is_warned_of(run, texts):
+    warning = "If the column was renamed, the texts are drawn anew"
+    assert warning not in release(run, "in.csv", "-c", "text", "-c", "note").stderr
+    assert warning not in release(run).stderr  # a replay
+    Path("in.csv").write_text(Path("in.csv").read_text().replace("text", "body", 1))
+    told = release(run, "in.csv", "-c", "body").stderr
+    assert warning in told
+    assert "of the same ids as 2 texts of this release" in told
+    assert CANARY not in told
+    assert warning not in release(run, "in.csv", "-c", "body").stderr
+    Path("in.csv").write_text("id,other\n4,Hello you\n")
+    assert warning not in release(run, "in.csv", "-c", "other").stderr
+
+
 def test_formats_names_and_order_play_no_part(run, texts):
     release(run)
     rows = [("2", "Hello you"), (f"id-{CANARY}", f"I met {CANARY} in Oslo")]

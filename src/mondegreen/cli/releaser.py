@@ -308,6 +308,15 @@ class Releaser:
                 "See: mondegreen budget.",
                 err=True,
             )
+        if self._ledger is not None and self._ledger.drawn_elsewhere:
+            count = amount(self._ledger.drawn_elsewhere, "text")
+            click.echo(
+                f"Warning: the ledger has draws of other columns of the same ids as "
+                f"{count} of this release, and none of this column. If the column was "
+                "renamed, the texts are drawn anew and losses add up: name it as "
+                "before with --as.",
+                err=True,
+            )
 
     def _promise(self, disclosed: tuple[str, ...]) -> Guarantee:
         told = (*disclosed, *self._carried)

@@ -80,7 +80,8 @@ class LedgerWriter:
 
     A replay, which has the draw of an earlier entry, adds nothing. Several processes
     may write one ledger at the same time: each append holds a lock. ``drawn_again``
-    counts the releases whose record and column had another draw before this run.
+    counts the releases whose record and column had another draw before this run;
+    ``drawn_elsewhere`` those whose record had draws of other columns alone.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ class LedgerWriter:
             raise ConfigurationError("a ledger needs a system with file locks")
         self._name, self._key, self._noise_key = path, key, noise_key
         self._file = -1
-        self.drawn_again = 0
+        self.drawn_again = self.drawn_elsewhere = 0
 
     def __enter__(self) -> LedgerWriter:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -120,6 +121,7 @@ class LedgerWriter:
             raise
         self._known = np.unique(known["draw"])
         self._places = set(map(_place, known))
+        self._records = {record for record, _ in self._places}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -184,9 +186,10 @@ class LedgerWriter:
             entries[name] = [getattr(each, name) for each in drawn]
         entries["nats"] = nats
         is_new = (nats > 0) & ~self._is_known(entries["draw"])
-        self.drawn_again += sum(
-            _place(entry) in self._places for entry in entries[is_new]
-        )
+        for place in map(_place, entries[is_new]):
+            is_again = place in self._places
+            self.drawn_again += is_again
+            self.drawn_elsewhere += not is_again and place[0] in self._records
         data = b"".join(map(_sign, entries[is_new]))
         if not data:
             return

@@ -33,7 +33,7 @@ _MOST_PARTS: Final = 3  # of a date, which may be written in any order
 def find_shown_in_part(
     hidden: Mapping[int, str], release: str, original: str
 ) -> Iterator[int]:
-    """Find hidden words of which a mask shows half of the letters or more.
+    """Find hidden words whose letters a mask shows, half of them or more.
 
     Parameters
     ----------

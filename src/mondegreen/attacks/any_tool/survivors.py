@@ -111,7 +111,7 @@ class Survivors:
             push(self._worst, entry)
 
     def attack_parts(self) -> Attack:
-        """Tell of which share of units a sensitive word or all is left."""
+        """Compute the share of units that are left, or have a sensitive word left."""
         low, high = self._parts.ends()
         return Attack(
             "partly_left",

@@ -114,7 +114,7 @@ def readme_board() -> str:
     lost = losses().count("\n")
     least, most = read_recovered()
     return (
-        "All tools met the same attacks and tasks. They leave different amounts of "
+        "All tools faced the same attacks and tasks. They keep different amounts of "
         "text. 0.20 is 20 %.\n\n"
         f"{table}\n"
         "- *Units left*: annotated names and numbers that stay.\n"
@@ -122,8 +122,8 @@ def readme_board() -> str:
         "general texts guesses. **An attacker with similar texts recovers "
         f"{round(least)} to {round(most)} %** under `sensitive` "
         "([below](#what-is-not-protected)).\n"
-        "- *Linkage*: releases whose original is found by equal words. Under "
-        "`all`, comparing all words finds 97 % or more.\n"
+        "- *Linkage*: releases whose original shares the most words. Under `all`, an "
+        "attacker who compares all words finds 97 % or more.\n"
         "- *Intents*: bank questions that a classifier sorts correctly.\n\n"
         "We built the word lists with the annotated texts: in yours, more names stay. "
         f"Other tools are better in {lost} columns of the full "

@@ -50,7 +50,7 @@ def test_a_data_protection_officer_reads_the_defaults_of_groups_and_prompts():
     page = read("data-protection")
     for name in ("sensitive", "names"):
         least = load_policy(name).alphabet.hides_among
-        assert f"Groups of words have at least {least}." in page
+        assert f"Word groups have {least} words or more." in page
     assert SHAPES[PLACES["1 digits"]].size == 10
     assert "A digit hides among 10." in page
     (kept,) = (p for p in proxy.params if p.name == "conversation_ttl")
@@ -81,10 +81,11 @@ def test_the_tree_at_each_epsilon_is_that_of_the_results():
         if len(shares) == 5:  # the table of the tree
             exact[int(epsilon)] = [round(float(each)) for each in shares]
     page = read("choose")
-    shown = re.findall(r"\| (\d+) \| (\d+) of 100 words (come|become)", page)
+    what = "a word of another class|another word of the group"
+    shown = re.findall(rf"\| (\d+) \| (\d+) of 100 words become ({what})", page)
     assert len(shown) == 4
-    for epsilon, share, how in shown:
-        place = -1 if how == "come" else 1
+    for epsilon, share, kind in shown:
+        place = -1 if kind.startswith("a word") else 1
         assert exact[int(epsilon)][place] == int(share), epsilon
 
 

@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from typing import Final, final
 
 from mondegreen.attacks.attack import Attack, count_rows
-from mondegreen.attacks.readings import drop_marks, list_readings
+from mondegreen.attacks.readings import drop_marks, list_readings, squeeze
 
 FIELD_NAMES: Final = "field names"
 """The names of all fields count as a column of this name."""
@@ -155,7 +155,7 @@ class _Other:
         """The letters and digits of each way to read the text."""
         readings = list_readings(self._text)
         forms = (form for each in readings for form in _list_forms(each))
-        return list(dict.fromkeys("".join(_words(form)) for form in forms))
+        return list(dict.fromkeys(squeeze(form) for form in forms))
 
 
 @final

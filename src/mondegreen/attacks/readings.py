@@ -25,6 +25,8 @@ _drop_tags_in_words = re.compile(
     re.VERBOSE,
 ).sub
 
+_find_runs = re.compile(r"[^\W_]+").findall
+
 # Python reads at most 4,300 digits. No character has such a number.
 _drop_zeros = re.compile(r"(?<=&\#)0+(?=[0-9])").sub
 _replace_long_numbers = re.compile(r"&\#[0-9]{8,};?").sub
@@ -76,6 +78,15 @@ def decode_signs(text: str) -> str:
     'Okonkwo Anna Anna <b>Anna Anna & 5 %'
     """
     return list_readings(text)[-1]
+
+
+def squeeze(text: str) -> str:
+    """Keep the letters and digits of a text alone.
+
+    >>> squeeze("+1 (555) 099_Ann")
+    '1555099Ann'
+    """
+    return "".join(_find_runs(text))
 
 
 def drop_marks(text: str) -> str:

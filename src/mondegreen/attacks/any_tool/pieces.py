@@ -20,7 +20,6 @@ _find_pieces = re.compile(
     rf"(?<![^\W_{_SIGNS}])[^\W_]*(?:[{_SIGNS}]+[^\W_]*)+"
 ).finditer
 _cut = re.compile(rf"[{_SIGNS}]+").split
-_drop_signs = re.compile(r"[\W_]+").sub
 
 _LEAST_LETTERS: Final = 3
 _LEAST_DIGITS: Final = 4
@@ -86,15 +85,6 @@ def _shows(parts: Sequence[str], word: str) -> bool:
     return place <= end
 
 
-def drop_signs(text: str) -> str:
-    """Drop all that is no letter and no digit.
-
-    >>> drop_signs("+1 (555) 099")
-    '1555099'
-    """
-    return _drop_signs("", text).casefold()
-
-
 def is_joined(words: Sequence[str], texts: Iterable[str]) -> bool:
     """Whether a number of several words stands in a release with other signs in it.
 
@@ -103,7 +93,7 @@ def is_joined(words: Sequence[str], texts: Iterable[str]) -> bool:
     words : sequence of str
         Folded words of the number. Up to three count in any order: a date.
     texts : iterable of str
-        The ways to read the release, as :func:`drop_signs` gives them.
+        The folded letters and digits of each way to read the release.
 
     Returns
     -------

@@ -16,13 +16,9 @@ import numpy as np
 
 from mondegreen.attacks.alignment import GONE, Tokens, align, read_tokens
 from mondegreen.attacks.any_tool.known_names import KNOWN_NAME, find_known_names
-from mondegreen.attacks.any_tool.pieces import (
-    drop_signs,
-    find_shown_in_part,
-    is_joined,
-)
+from mondegreen.attacks.any_tool.pieces import find_shown_in_part, is_joined
 from mondegreen.attacks.any_tool.spans import Annotation
-from mondegreen.attacks.readings import decode_signs, list_readings, plain
+from mondegreen.attacks.readings import decode_signs, list_readings, plain, squeeze
 from mondegreen.attacks.sensitive import NUMBER, word_classes
 from mondegreen.text.tokenizer import tokenize
 
@@ -181,7 +177,7 @@ def _row(given: Given, classes: list[str]) -> Row:
                 _find_again(fate, each.places)
     hidden = {i: words[i] for i in sorted(in_units) if fate[i] > MOVED}
     _find_again(fate, find_shown_in_part(hidden, given.release, given.original))
-    joined = [drop_signs(text) for text in texts] if hidden else []
+    joined = [squeeze(text).casefold() for text in texts] if hidden else []
     for span in (range(unit.first, unit.last) for unit in units):
         if is_joined([words[i] for i in span], joined):
             _find_again(fate, span)

@@ -112,18 +112,8 @@ class Survivors:
 
     def attack_parts(self) -> Attack:
         """Compute the share of units that are left, or have a sensitive word left."""
-        low, high = self._parts.ends()
-        return Attack(
-            "partly_left",
-            f"reads the release and counts {self.unit} with a sensitive word in it",
-            self._parts.value,
-            low,
-            high,
-            None,
-            self._parts.total,
-            f"share of {self.unit}",
-            {},
-        )
+        what = f"counts {self.unit} with a sensitive word in it"
+        return self._make("partly_left", what, self._parts)
 
     def attack(self, chance: float | None) -> Attack:
         """Tell which share of units is left.
@@ -131,25 +121,38 @@ class Survivors:
         ``chance`` is the share that the most frequent unit has, which is guessed
         without a release.
         """
-        low, high = self._shares.ends()
+        details = {
+            "by_kind": _tallies(self._kinds),
+            "by_class": _tallies(self._classes),
+            "words": {_NAMES[f]: self._fates[f] for f in sorted(_NAMES)},
+            "riskiest_rows": [
+                {"row": -number, "left": left, "units": units}
+                for left, number, units in sorted(self._worst, reverse=True)
+            ],
+        }
+        what = f"counts {self.unit} in it"
+        return self._make("survivors", what, self._shares, chance, details)
+
+    def _make(
+        self,
+        name: str,
+        what: str,
+        shares: Shares,
+        chance: float | None = None,
+        details: dict[str, Any] | None = None,
+    ) -> Attack:
+        about, unit = f"reads the release and {what}", f"share of {self.unit}"
+        low, high = shares.ends()
         return Attack(
-            "survivors",
-            f"reads the release and counts {self.unit} in it",
-            self._shares.value,
+            name,
+            about,
+            shares.value,
             low,
             high,
             chance,
-            self._shares.total,
-            f"share of {self.unit}",
-            {
-                "by_kind": _tallies(self._kinds),
-                "by_class": _tallies(self._classes),
-                "words": {_NAMES[f]: self._fates[f] for f in sorted(_NAMES)},
-                "riskiest_rows": [
-                    {"row": -number, "left": left, "units": units}
-                    for left, number, units in sorted(self._worst, reverse=True)
-                ],
-            },
+            shares.total,
+            unit,
+            details or {},
         )
 
 

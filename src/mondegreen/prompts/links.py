@@ -18,6 +18,11 @@ and ``[^label]``, so all that stands in brackets keeps its surrogates, from ``[`
 Escapes count as in Markdown, so ``\[`` opens no bracket and ``\]`` closes none. In an
 open bracket or target, ``\[`` and ``\(`` count as if they opened one.
 
+**JSON in a text.** A program may have asked for JSON in words alone, and show what its
+strings hold. An escape then hides a sign: ``\u003cimg`` is a tag, ``\n`` begins a line.
+So from the first quotation mark on that may begin a string of JSON, an answer is read
+twice: as it is written, and with escapes undone and each string on a line of its own.
+
 **Where programs disagree**, surrogates are kept for longer: to the end of the line, to
 the next blank line, or to the end of the answer.
 
@@ -28,14 +33,15 @@ that load a file by its name, and links that need a click on a mail address.
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import Final, final
 
 _BLANK: Final = frozenset(" \t\r\n")
 _SPACES: Final = frozenset(" \t\r\n\f")  # between the = and the value of an attribute
 _QUOTES: Final = frozenset("\"'")
-_MARKERS: Final = frozenset(" \t>*+-0123456789.):\ufeff")
-"""Signs of a quotation or a list, which may stand before a definition."""
+_MARKERS: Final = frozenset(">*+-0123456789.):")
+"""Signs of a quotation or a list. They may stand before a definition, as blanks may."""
 
 _LETTER: Final = re.compile(r"(?a)\b[A-Za-z]\Z")  # may be the marker of a list
 _WIDE: Final = re.compile("[\\s\ufeff]")  # what some programs take for a blank
@@ -64,8 +70,12 @@ _LOCAL: Final = re.compile(r"(?ai)localho[sſ]t\Z")
 _IPV6: Final = re.compile(
     r"\[[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[0-9A-Za-z._~-]+)?\]\Z"
 )
+_ESCAPES: Final = dict(zip('"\\/bfnrt', '"\\/\b\f\n\r\t', strict=True))
+_BEFORE_STRING: Final = frozenset(["", "{", "[", ",", ":"])
+_PART_OF_ESCAPE: Final = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?")
+_CODE: Final = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _TAG: Final = re.compile(r"<[A-Za-z/!?]\Z")
-_RAW: Final = re.compile(r"(?ai)<(/?)(?:style|script)\Z")
+_RAW: Final = re.compile(r"(?ai)<(/?)(style|script)\Z")
 
 
 @final
@@ -133,7 +143,100 @@ class _HostScanner:
 
 @final
 class LinkScanner:
-    """Reads an answer and tells whether its end is inside a link, image or tag.
+    r"""Reads an answer and tells whether its end is inside a link, image or tag.
+
+    It is inside if it is so as it is written (:class:`_Reading`), or with the escapes
+    of JSON undone.
+
+    >>> links = LinkScanner()
+    >>> links.feed("See [this](https://example.com/a")
+    >>> links.is_inside
+    True
+    >>> links.feed(") or ")
+    >>> links.is_inside
+    False
+    >>> links.feed(r'{"html": "\u003cimg src=')
+    >>> links.is_inside
+    True
+    """
+
+    __slots__ = ("_as_json", "_as_text", "_before", "_escape")
+
+    def __init__(self) -> None:
+        self._as_text = _Reading()
+        self._as_json: _Reading | None = None
+        self._before = ""  # the last sign of the line that is no blank
+        self._escape = ""  # as much of one as has come
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether what comes next belongs to a link, an image, a tag or brackets.
+
+        The name of a tag does not: see :attr:`is_at_tag`.
+        """
+        return any(reading.is_inside for reading in self._readings)
+
+    @property
+    def own_end(self) -> str:
+        """The sign that ends the target or the value that begins here, or nothing.
+
+        Nothing where an address of the user would be sent with another one: in
+        brackets, where it may be a label, and where one program reads a target and
+        another one reads a part of a tag, as in ``<img src="https://a/ ](https://b)">``.
+        """
+        ends = {reading.own_end for reading in self._readings}
+        return ends.pop() if len(ends) == 1 else ""
+
+    @property
+    def is_at_tag(self) -> bool:
+        """Whether a word that comes next would be the name of a tag.
+
+        A style sheet may load something for each name.
+        """
+        return any(reading.is_at_tag for reading in self._readings)
+
+    @property
+    def _readings(self) -> tuple[_Reading, ...]:
+        return (self._as_text, *([self._as_json] if self._as_json else ()))
+
+    def keep(self) -> None:
+        """Take all that comes for inside."""
+        self._as_text.keep()
+
+    def feed(self, text: str) -> None:
+        """Read on."""
+        for sign in text:
+            is_string = sign == '"' and self._before in _BEFORE_STRING
+            self._as_text.step(sign)
+            if self._as_json is not None:
+                is_string = is_string and not self._escape
+                for undone in self._undo(sign):
+                    self._as_json.step(undone)
+            elif is_string:
+                self._as_json = copy.deepcopy(self._as_text)
+            if is_string and self._as_json is not None:
+                self._as_json.begin_line()
+            if sign == "\n":
+                self._before = ""
+            elif sign not in _BLANK:
+                self._before = sign
+
+    def _undo(self, sign: str) -> str:
+        """What a sign adds to the text without escapes: nothing if one goes on."""
+        if not self._escape and sign != "\\":
+            return sign
+        self._escape += sign
+        if _PART_OF_ESCAPE.fullmatch(self._escape):
+            return ""
+        escape, self._escape = self._escape, ""
+        if found := _CODE.fullmatch(escape):
+            return chr(int(found[1], 16))
+        return _ESCAPES.get(escape[1:], escape)
+
+
+@final
+class _Reading:
+    """Reads an answer by one way of writing.
 
     Who shows an answer may read it by other rules than we do. So what any of the usual
     ones takes for a link is inside: the target of a Markdown link, image or definition,
@@ -147,29 +250,23 @@ class LinkScanner:
     Whether ``<`` begins a tag depends on what is read as one before it: in
     ``<a b="<img src="...">`` browsers see one tag, and Markdown another one. So every
     ``<`` with a letter begins one, and all that may be open are followed: ``""`` stands
-    for a tag outside of quotes, a quote for one inside of them.
-
-    >>> links = LinkScanner()
-    >>> links.feed("See [this](https://example.com/a")
-    >>> links.is_inside
-    True
-    >>> links.feed(") or ")
-    >>> links.is_inside
-    False
+    for a tag outside of quotes, a quote for one inside of them. Properties are those of
+    :class:`LinkScanner`.
     """
 
     __slots__ = (
         "_brackets", "_depth", "_host", "_is_angle", "_is_at_line", "_is_at_start",
         "_is_at_value", "_is_blank", "_is_definition", "_is_escape", "_is_in_run",
-        "_is_label", "_is_labelled", "_is_note", "_is_prefix", "_is_quoted", "_is_raw",
-        "_is_value", "_kept", "_last", "_run_at", "_tags",
+        "_is_label", "_is_labelled", "_is_note", "_is_prefix", "_is_quoted",
+        "_is_value", "_kept", "_last", "_raw", "_run_at", "_tags",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self._last, self._tags = "", set[str]()
+        self._raw = set[str]()  # elements without tags in them that may be open
         self._depth, self._host = 0, _HostScanner()
         self._is_angle = self._is_definition = False
-        self._is_escape = self._is_in_run = self._is_raw = False
+        self._is_escape = self._is_in_run = False
         self._is_at_line = self._is_label = self._is_value = False
         self._is_labelled = False  # whether the label of a line ends here
         self._is_blank = False  # whether the line has nothing but blanks yet
@@ -184,16 +281,12 @@ class LinkScanner:
 
     @property
     def is_inside(self) -> bool:
-        """Whether what comes next belongs to a link, an image, a tag or brackets.
-
-        The name of a tag does not: see :attr:`is_at_tag`.
-        """
         return (
             (bool(self._tags) and not self._is_closing)
             or (self._is_at_line and self._is_definition)
             or self._is_in_run
             or self._is_angle
-            or self._is_raw
+            or bool(self._raw)
             or self._depth > 0
             or self._brackets > 0
             or self._kept > 0
@@ -202,15 +295,9 @@ class LinkScanner:
 
     @property
     def own_end(self) -> str:
-        """The sign that ends the target or the value that begins here, or nothing.
-
-        Nothing where an address of the user would be sent with another one: in
-        brackets, where it may be a label, and where one program reads a target and
-        another one reads a part of a tag, as in ``<img src="https://a/ ](https://b)">``.
-        """
         is_sent = self._is_in_run and self._run_at <= self._brackets
         is_defined = self._is_at_start and not self._depth
-        if is_sent or self._brackets or self._is_raw or self._kept > is_defined:
+        if is_sent or self._brackets or self._raw or self._kept > is_defined:
             return ""
         if self._is_at_value and not self._depth and not self._is_angle:
             return self._last[-1] if self._last[-1] in _QUOTES else ">"
@@ -221,34 +308,28 @@ class LinkScanner:
         return ")" if self._depth else "\n"
 
     def keep(self) -> None:
-        """Take all that comes for inside."""
         self._kept = _TO_END
+
+    def begin_line(self) -> None:
+        """Take what comes for the beginning of a line."""
+        self._is_prefix = True
 
     @property
     def is_at_tag(self) -> bool:
-        """Whether a word that comes next would be the name of a tag.
-
-        A style sheet may load something for each name.
-        """
         return self._last.endswith("<") or self._is_closing
 
     @property
     def _is_closing(self) -> bool:
         return self._tags == {""} and self._last.endswith("</")
 
-    def feed(self, text: str) -> None:
-        """Read on."""
-        for sign in text:
-            self._step(sign)
-
-    def _step(self, sign: str) -> None:
+    def step(self, sign: str) -> None:
         before, is_escaped = self._last, self._is_escape
         self._is_escape = sign == "\\" and not is_escaped
         self._last = (before + sign)[-_KEPT:]
         was_at_start, self._is_at_start = self._is_at_start, False
         if sign in _CONTROLS:  # some programs remove it
             self.keep()
-        if sign in _BLANK:
+        if sign in _BLANK and not (is_escaped and sign in "\r\n"):
             self._is_in_run = False
         was_labelled, was_angle = self._is_labelled, self._is_angle
         self._bracket(sign, is_escaped)
@@ -260,7 +341,7 @@ class LinkScanner:
             self._keep(_TO_BLANK_LINE * (sign in _UNSURE))
             self._is_angle = sign != ">" or is_escaped
         elif self._depth and not self._is_angle:
-            self._target(sign, was_at_start, is_escaped)
+            self._target(sign, before, was_at_start, is_escaped)
         elif sign == "(" and _OPENS.search(before):
             self._depth, self._is_at_start = 1, True
         self._tag(sign, before)
@@ -288,7 +369,8 @@ class LinkScanner:
         if sign == "]" and not is_escaped:
             self._brackets = max(self._brackets - 1, 0)
         if sign == "\n":
-            if self._kept <= (_TO_BLANK_LINE if self._is_blank else _TO_LINE):
+            ended = _TO_BLANK_LINE if self._is_blank else _TO_LINE
+            if self._kept <= ended and not is_escaped:  # some programs read on
                 self._kept = 0
             if self._is_blank:
                 self._brackets = 0
@@ -306,7 +388,7 @@ class LinkScanner:
         self._is_label = self._is_label and not self._is_labelled
         if sign in "\r\n":
             self._is_prefix = True
-        elif self._is_prefix and sign not in _MARKERS:
+        elif self._is_prefix and not (sign in _MARKERS or _WIDE.match(sign)):
             self._is_prefix = _LETTER.search(self._last) is not None
             if sign == "[" and not self._is_label:
                 self._is_label, self._is_note = True, False
@@ -335,13 +417,16 @@ class LinkScanner:
         if self._is_definition and self._is_at_line:
             self._is_at_start = True
 
-    def _target(self, sign: str, is_start: bool, is_escaped: bool) -> None:
+    def _target(self, sign: str, before: str, is_start: bool, is_escaped: bool) -> None:
         """Follow the target of a link or an image, ``](target)``."""
         if is_start and (sign == "<" or sign in _BLANK):
             self._is_angle, self._is_at_start = sign == "<", True
             return
         is_wide = is_start and _WIDE.match(sign) is not None
-        if is_wide or sign == "`" or (is_escaped and sign == "("):
+        is_unsure = (
+            is_escaped or _OPENS.search(before) is not None
+        )  # if this is a target
+        if is_wide or sign == "`" or (is_unsure and sign == "("):
             self._keep(_TO_BLANK_LINE)
         if not is_escaped:
             self._depth += (sign == "(") - (sign == ")")
@@ -365,7 +450,8 @@ class LinkScanner:
         elif before[-1:] == "<" and _TAG.search(self._last):
             self._tags.add("")
         self._is_quoted |= is_marker
-        if self._is_raw and self._last.endswith("<!--"):
+        if self._raw and self._last.endswith("<!--"):
             self.keep()  # a script may go on behind its closing tag then
         if sign in "etET" and (found := _RAW.search(self._last)):
-            self._is_raw = not found[1]
+            name = found[2].lower()
+            self._raw = self._raw - {name} if found[1] else self._raw | {name}

@@ -55,8 +55,8 @@ _YEAR_BEHIND: Final = re.compile(r",?(?: of)? ?(?P<year>[0-9]{4})")
 _YEAR_BEGINS: Final = re.compile(r",?(?: (?:of? ?)?)?[0-9]{0,3}")
 _DAY_BEFORE: Final = re.compile(r"[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+\Z")
 _BEGINNING: Final = re.compile(r"(?:\A|[.!?:\n¡¿«\"“(*#>-])[ ]*\Z")
-_MAY_JOIN: Final = re.compile(rf"{LABEL}\.?")
-_SCHEMED: Final = re.compile(r":(?:[^\W_]|/)")
+_MAY_JOIN: Final = re.compile(rf"{LABEL}(?:\.|\\(?:u(?:20?)?)?)?")
+_SCHEMED: Final = re.compile(r":(?:[^\W_]|[/\\])")
 _WAIT: Final = -1
 """Says that more of the answer is needed."""
 

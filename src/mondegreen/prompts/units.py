@@ -30,8 +30,11 @@ LABEL: Final = rf"(?:(?![0-9A-Za-z]){_IN_LABEL}{_IN_LABEL}{{0,62}})?"
 """The rest of a label behind a word: of a host, or of a user before a host. Blanks and
 other punctuation are not in labels, which have 63 characters."""
 
-JOINED: Final = re.compile(rf"{LABEL}(?:@|\.[^\W_])")
-"""What follows a word that is part of a host or of a user."""
+JOINED: Final = re.compile(rf"{LABEL}(?:@|\.[^\W_]|\\u(?:[^2]|2[^0]|20[^0-6]))")
+"""What follows a word that is part of a host or of a user.
+
+An escape of JSON may be any sign of a host; those of 2000 to 206F are never one.
+"""
 
 _ADDRESS: Final = "part of an address"
 _NEAR_AMOUNT: Final = "amount near "

@@ -89,6 +89,7 @@ LINK_PARTS = (
     "\n> <img alt=x\n> src=", "\u00a0", "\x0b", "\x0c", "\u2003", "\ufeff", "\x02", "`",
     "[x]: ", "\n[x]: <", "\n:  [x]:", "\na. [x]:", "\n[^1]: ", "](", "] (<", "(<", "{:",
     "){", "}", "\\(", ")", "ſ", "localhoſt", "\n<a href=", '="', "='", "😀𝐀",
+    '{"', '": "', r"\n", '\\"', r"\u003c", r"\u", r"\u20", "1", r"\/", r"\\",
     "東", "·", "é", "’s", "—", "\u00ad", "\u200b", "\u3000", "😀", "x" * 63, "x" * 62,
 )  # fmt: skip
 """Parts of links, of hosts without a scheme, and of what only looks like these."""
@@ -108,6 +109,12 @@ LINK_FORMS = (
     "//x/?q=](@) [//x](@)", "[x]: y [y]: <@>", '<a b="//x/? ](@)"> [x](@)',
     '<a b="//x/?\n[a]: @\n"> @', '![x](q<a/href="@") @', "<style>a ](@) @</style> @",
     "@:\U0001d400 @.\U0001d400 @\U0001d400 @'\U0001d400",
+    "[x](a b ![y](< y)) @>)", "<style></script>@</style> @", "[x]: y\\\n@\n@",
+    "[^1]: y\\\n@\n@", "\x0c\u2003[x]: @ @",
+    r'{"a": "\u003cimg src=@\u003e @", "b": "\n[x]: @\n@", "c": "\u005B@\u005d @"}',
+    r'{"a": "@\u002ex @\u2019s @\u20ac @\u00e9.x @:\/\/x @\n @\\ \b@", "[x]: @": ""}',
+    r'"<i a=\"b>\" c=@> \ud83d\ude00 @ \u00e9@ \q \u12 @ \u003c', r"\beta \u003ci @",
+    r'x: [ ] "\u003c', r'{"a" : "@\u', "@\\", r'@\u', r'@\u2', r'@\u20', r'"\u003',
 )  # fmt: skip
 """Links that strangers wrote to get an original, and what is alike and harmless."""
 YOUNG = "\u1c89\u1c8a\U0001e030"

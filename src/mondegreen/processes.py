@@ -7,7 +7,8 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.context import BaseContext
 from typing import Final
@@ -82,3 +83,22 @@ def without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_with_parent(end: Callable[[], None]) -> None:
+    """Call ``end``, in a thread of its own, when the parent of this process is killed.
+
+    A worker that waits for a task notices that by itself only if no other worker holds
+    the other end of its pipe; one that computes goes on to the end.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        given = parent.sentinel, end
+        threading.Thread(target=_wait_for, args=given, daemon=True).start()
+
+
+def _wait_for(sentinel: int, end: Callable[[], None]) -> None:
+    from multiprocessing.connection import wait
+
+    wait([sentinel])
+    end()

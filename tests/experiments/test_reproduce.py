@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from multiprocessing import active_children
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +23,7 @@ from click.testing import CliRunner
 import mondegreen as mg
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, SourceError, UnknownNameError
+from mondegreen.processes import SPAWN
 from mondegreen_experiments import code, kept
 from mondegreen_experiments.bench import Bench, reduced
 from mondegreen_experiments.choices import digest_of
@@ -31,6 +33,7 @@ from mondegreen_experiments.papers import BOARD, NAMES, recipe_named
 from mondegreen_experiments.recipe import Published, Recipe, Shape, curve, place, rises
 from mondegreen_experiments.result import FAILS, HOLDS, Mean, Result
 from mondegreen_experiments.run import _next, _Task, run_all, runs_of
+from waiting import wait_until
 
 CALLS = []
 BROKEN = {}
@@ -54,6 +57,11 @@ def where(bench, point, seed):
 
 def killed(bench, point, seed):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def lasts(bench, point, seed):
+    Path(os.environ["KEPT_PIDS"], f"{os.getpid()}.pid").touch()
+    time.sleep(600)
 
 
 def where_it_waits(bench, point, seed):
@@ -376,6 +384,24 @@ def test_a_process_that_is_killed_ends_its_recipe_and_no_other(tmp_path):
     assert isinstance(found["bad"], ConfigurationError)
     assert "fewer jobs" in str(found["bad"])
     assert len(found["good"]) == 4
+
+
+def _measure_for_long(folder):
+    every(folder, [recipe(name="long", measure=lasts)], jobs=2)
+
+
+@pytest.mark.slow("starts processes", seconds=3)
+def test_no_process_goes_on_when_the_command_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setenv("KEPT_PIDS", str(tmp_path))
+    command = SPAWN.Process(target=_measure_for_long, args=(tmp_path,))
+    command.start()
+    try:
+        wait_until(lambda: len(list(tmp_path.glob("*.pid"))) == 2)
+    finally:
+        command.kill()
+        command.join()
+    pids = [int(path.stem) for path in tmp_path.glob("*.pid")]
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
 
 
 def test_a_worker_stays_with_a_recipe_and_helps_where_none_is_left():

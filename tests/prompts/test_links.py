@@ -340,7 +340,7 @@ def test_a_string_of_json_begins_a_line(text, conversation):
 def test_originals_come_back_in_json_that_is_read_as_text(conversation):
     said = (
         '{"subject": "Okonkwo\\u2019s \\"order\\"", "text":\n  '
-        '"Dear Okonkwo,\\nwrite to Okonkwo\\n\\n5 \\u003e 4 \\\\ 2\\/3: Okonkwo"}'
+        '"Dear Okonkwo,\\nwrite to\\tOkonkwo\\n\\n5 \\u003e 4 \\\\ 2\\/3: Okonkwo"}'
     )
     answer = said.replace("Okonkwo", conversation.hide("Okonkwo"))
     assert conversation.restore(answer) == said

@@ -90,6 +90,11 @@ export class LinkScanner {
     return this.readings.some((reading) => reading.isAtTag);
   }
 
+  /** Whether a letter that comes next would be a part of an escape of JSON. */
+  get isInEscape(): boolean {
+    return this.escape === "\\";
+  }
+
   feed(text: string): void {
     for (const sign of text) {
       const isString = sign === '"' && !this.escape && /^[[{,:]?$/.test(this.before);

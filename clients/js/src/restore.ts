@@ -217,7 +217,10 @@ export class Restorer {
   /** Restore a name or another word of a group. */
   private word(text: string, at: number, word: string): [number, string] {
     const original = this.original(word);
-    if (original === null) return [word.length, word];
+    if (original === null) {
+      const read = this.links.isInEscape && /^[bfnrt]./.test(word) ? 1 : word.length; // as in \nAnn in JSON
+      return [read, word.slice(0, read)];
+    }
     const end = at + word.length;
     const following = text.slice(end, end + 3); // a sign and a letter, which may take two
     if (!this.isEnd && ["", ".", ":", "'", "’"].includes(following)) return [WAIT, ""];

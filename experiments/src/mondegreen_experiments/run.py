@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -14,7 +15,12 @@ from pathlib import Path
 from typing import TypeAlias, final
 
 from mondegreen.errors import ConfigurationError
-from mondegreen.processes import SPAWN, one_thread, without_interrupts
+from mondegreen.processes import (
+    SPAWN,
+    end_with_parent,
+    one_thread,
+    without_interrupts,
+)
 from mondegreen_experiments.bench import Bench
 from mondegreen_experiments.code import code_of_plugins, is_ours
 from mondegreen_experiments.ended import EndedError
@@ -289,6 +295,7 @@ _own: Bench  # of a process that makes runs
 def _begin(bench: Bench) -> None:
     global _own
     _own = bench
+    end_with_parent(lambda: os._exit(1))
 
 
 def _work(measure: Measure, point: Point, seed: int) -> Run:

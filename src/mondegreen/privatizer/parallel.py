@@ -9,11 +9,9 @@ import pickle
 import queue
 import signal
 import sys
-import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from multiprocessing import parent_process
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from typing import Any, Final, final
 
@@ -23,7 +21,12 @@ from mondegreen.errors import ConfigurationError, MondegreenError, PluginError
 from mondegreen.plugins import blame
 from mondegreen.privatizer.arrow import Counts, logical_names
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.processes import SPAWN, one_thread, without_interrupts
+from mondegreen.processes import (
+    SPAWN,
+    end_with_parent,
+    one_thread,
+    without_interrupts,
+)
 from mondegreen.sampling.records import SeenIds
 from mondegreen.text.columns import read_ids
 
@@ -239,7 +242,7 @@ def _stays_in_memory(size: int) -> bool:
 def _serve(tasks: Connection, answers: Connection, shared: _Shared | None) -> None:
     """Be a worker: answer every task in order, until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent(lambda: os._exit(1))  # in the middle of a batch too
     with contextlib.suppress(EOFError, OSError):  # the parent has gone
         settings = _guard(_restore, tasks.recv_bytes(), shared)
         while True:
@@ -247,14 +250,6 @@ def _serve(tasks: Connection, answers: Connection, shared: _Shared | None) -> No
             if isinstance(settings, Privatizer):  # and not the error of restoring it
                 answer = _guard(_work, settings, *task)
             answers.send(answer)
-
-
-def _end_with_parent() -> None:
-    """Exit when the parent is killed, in the middle of a batch too."""
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-    os._exit(1)
 
 
 def _restore(settings: bytes, shared: _Shared | None) -> Privatizer:

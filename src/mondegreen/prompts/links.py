@@ -196,6 +196,11 @@ class LinkScanner:
         return any(reading.is_at_tag for reading in self._readings)
 
     @property
+    def is_in_escape(self) -> bool:
+        """Whether a letter that comes next would be a part of an escape of JSON."""
+        return self._escape == "\\"
+
+    @property
     def _readings(self) -> tuple[_Reading, ...]:
         return (self._as_text, *([self._as_json] if self._as_json else ()))
 

@@ -335,7 +335,8 @@ class Restorer:
         """Restore a name or another word of a group."""
         original = self._original(word)
         if original is None:
-            return len(word), word
+            read = 1 if self._is_in_escape(word) else len(word)
+            return read, word[:read]
         end = at + len(word)
         following = text[end : end + 2]
         if len(following) < 2 and not self._is_end:
@@ -356,6 +357,11 @@ class Restorer:
         if self._links and is_kept:
             return len(word), word
         return len(word), original
+
+    def _is_in_escape(self, word: str) -> bool:
+        r"""Whether the first letter belongs to an escape, as in ``\nAnn`` in JSON."""
+        is_in_escape = any(links.is_in_escape for links in self._links)
+        return is_in_escape and word[0] in "bfnrt" and len(word) > 1
 
     def _is_joined(self, text: str, end: int) -> int:
         """Whether what ends here is part of a host or of a user before one.

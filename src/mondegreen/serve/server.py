@@ -9,12 +9,10 @@ import signal
 import socket
 import ssl
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final, final
@@ -23,7 +21,12 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.processes import SPAWN, one_thread, without_interrupts
+from mondegreen.processes import (
+    SPAWN,
+    end_with_parent,
+    one_thread,
+    without_interrupts,
+)
 from mondegreen.serve.addresses import find_client, is_loopback
 from mondegreen.serve.log import set_up_log
 from mondegreen.serve.metrics import FOLDER
@@ -188,15 +191,8 @@ def _serve_by_workers(
 
 def _work(app: Callable[[], Any], listen: Listen, listening: socket.socket) -> None:
     """Be a worker, which ends as if asked to when its parent is killed."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
     _serve(app, listen, listening)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _check_certificate(listen: Listen) -> None:

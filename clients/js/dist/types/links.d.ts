@@ -10,6 +10,8 @@ export declare class LinkScanner {
     get ownEnd(): string;
     /** Whether a word that comes next would be the name of a tag: a style sheet may load something for it. */
     get isAtTag(): boolean;
+    /** Whether a letter that comes next would be a part of an escape of JSON. */
+    get isInEscape(): boolean;
     feed(text: string): void;
     /** What a sign adds to the text without escapes: nothing if one goes on. */
     private undo;

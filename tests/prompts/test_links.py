@@ -322,7 +322,7 @@ def test_no_escape_of_json_hides_a_link(how, conversation):
     sent = c.hide("Okonkwo")
     for link in (*LINKS, *BROKEN, *REFERENCES, *PARTS):
         before, behind = _put(link, "\0").split("\0")
-        for begin in ('{"a": "b\\n', '```json\n[{\n  "a" :\n"'):
+        for begin in ('{"a": "b\\n', '<x>"', '```json\n[{\n  "a" :\n"'):
             answer = f"{begin}{_escaped(before, how)}{sent}{_escaped(behind, how)}"
             assert c.restore(answer) == answer, link
             assert "".join(c.restore_stream(list(answer))) == answer
@@ -331,8 +331,9 @@ def test_no_escape_of_json_hides_a_link(how, conversation):
 @pytest.mark.parametrize(
     "text", ["[x]: @", "> [x]: b @", "[x]:@", "[^1]: //evil.example/?q= @"]
 )
-def test_a_string_of_json_begins_a_line(text, conversation):
-    answer = json.dumps({"a": text.replace("@", conversation.hide("Okonkwo"))})
+@pytest.mark.parametrize("before", ['{"a": ', "- ", "<x>", "\ufeff", "`", "", "x: | "])
+def test_a_string_of_json_begins_a_line(text, before, conversation):
+    answer = before + json.dumps(text.replace("@", conversation.hide("Okonkwo")))
     assert conversation.restore(answer) == answer
     assert "".join(conversation.restore_stream(list(answer))) == answer
 
@@ -395,6 +396,8 @@ BROKEN = (
     ":   [x]: @",
     "\ufeff[x]: @",
     "\t\x0c\u2003[x]: @",
+    "- [ ] [x]: @",
+    "- [X]  > [x]: a @",
     "a. [x]: @",
     "b) > C) [x]: @",
     # A blank before the target, attributes, escapes.

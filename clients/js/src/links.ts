@@ -97,10 +97,11 @@ export class LinkScanner {
 
   feed(text: string): void {
     for (const sign of text) {
-      const isString = sign === '"' && !this.escape && /^[[{,:]?$/.test(this.before);
+      const isQuote = sign === '"' && !this.escape;
       this.readings[0]!.step(sign);
       for (const undone of this.undo(sign)) this.readings[1]!.step(undone);
-      if (isString) this.isJson = this.readings[1]!.isPrefix = true;
+      if (isQuote) this.isJson = true;
+      if (isQuote && /^[{[,:(>|`*+\ufeff-]?$/.test(this.before)) this.readings[1]!.isPrefix = true;
       if (sign === "\n") this.before = "";
       else if (!isBlank(sign)) this.before = sign;
     }
@@ -227,6 +228,7 @@ class Reading {
       this.isPrefix = /\b[A-Za-z]$/.test(this.last); // one letter may be the marker of a list
       if (sign === "[" && !this.isLabel) [this.isLabel, this.isNote] = [true, false];
     } else if (this.isLabel && this.last.endsWith("[^")) this.isNote = true;
+    if (this.isLabelled && /\[[ xX]\]$/.test(this.last)) this.isPrefix = true; // behind the box of a task
   }
 
   /** Follow the target of a definition, `[label]: target`, to the end of its line: some programs read blanks in it. */

@@ -20,8 +20,8 @@ open bracket or target, ``\[`` and ``\(`` count as if they opened one.
 
 **JSON in a text.** A program may have asked for JSON in words alone, and show what its
 strings hold. An escape then hides a sign: ``\u003cimg`` is a tag, ``\n`` begins a line.
-So from the first quotation mark on that may begin a string of JSON, an answer is read
-twice: as it is written, and with escapes undone and each string on a line of its own.
+So from the first quotation mark on, an answer is read twice: as it is written, and with
+escapes undone and each string on a line of its own.
 
 **Where programs disagree**, surrogates are kept for longer: to the end of the line, to
 the next blank line, or to the end of the answer.
@@ -43,6 +43,7 @@ _QUOTES: Final = frozenset("\"'")
 _MARKERS: Final = frozenset(">*+-0123456789.):")
 """Signs of a quotation or a list. They may stand before a definition, as blanks may."""
 
+_BOX: Final = re.compile(r"\[[ xX]\]\Z")  # of a list of tasks
 _LETTER: Final = re.compile(r"(?a)\b[A-Za-z]\Z")  # may be the marker of a list
 _WIDE: Final = re.compile("[\\s\ufeff]")  # what some programs take for a blank
 _OPENS: Final = re.compile("\\][\\s\ufeff]?\\Z")  # before the ( of a target
@@ -71,7 +72,8 @@ _IPV6: Final = re.compile(
     r"\[[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[0-9A-Za-z._~-]+)?\]\Z"
 )
 _ESCAPES: Final = dict(zip('"\\/bfnrt', '"\\/\b\f\n\r\t', strict=True))
-_BEFORE_STRING: Final = frozenset(["", "{", "[", ",", ":"])
+_BEFORE_STRING: Final = frozenset(["", *"{[,:(>|`*+-", "\ufeff"])
+"""Where a string of JSON may begin: behind its own signs, or as a text of its own."""
 _PART_OF_ESCAPE: Final = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?")
 _CODE: Final = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _TAG: Final = re.compile(r"<[A-Za-z/!?]\Z")
@@ -211,15 +213,14 @@ class LinkScanner:
     def feed(self, text: str) -> None:
         """Read on."""
         for sign in text:
-            is_string = sign == '"' and self._before in _BEFORE_STRING
+            is_quote = sign == '"' and not self._escape
             self._as_text.step(sign)
             if self._as_json is not None:
-                is_string = is_string and not self._escape
                 for undone in self._undo(sign):
                     self._as_json.step(undone)
-            elif is_string:
+            elif is_quote:
                 self._as_json = copy.deepcopy(self._as_text)
-            if is_string and self._as_json is not None:
+            if is_quote and self._before in _BEFORE_STRING and self._as_json:
                 self._as_json.begin_line()
             if sign == "\n":
                 self._before = ""
@@ -399,6 +400,8 @@ class _Reading:
                 self._is_label, self._is_note = True, False
         elif self._is_label and self._last.endswith("[^"):
             self._is_note = True
+        if self._is_labelled and _BOX.search(self._last):
+            self._is_prefix = True
 
     def _define(self, sign: str, is_labelled: bool) -> None:
         """Follow the target of a definition, ``[label]: target``.

@@ -513,6 +513,7 @@ def test_an_own_address_without_a_path_comes_back_whole(text, conversation):
         "<style>@import '//evil.example/? ](@)';",
         '![x](q<a/href="@")',
         "![x](<q <a href='@'>)",
+        "![x](\n[y]: > @)", "[x](</b>\n- [y]: @", "![x](a\n[y]: <@>",
     ],
 )  # fmt: skip
 def test_no_own_address_is_a_part_of_another_one(text, conversation):

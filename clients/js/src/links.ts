@@ -240,11 +240,11 @@ class Reading {
       if (sign === ">" && this.isPrefix) return; // of a quotation, whose next line has the target
       this.isDefinition = false;
       this.isAngle = sign === "<";
-      this.isAtStart = this.isAngle && this.isAtLine;
+      this.isAtStart = this.isAngle && this.isAtLine && !this.depth;
       if (this.isAtLine && this.isNote) this.isInRun ||= !this.isAngle;
       else if (this.isAtLine) this.keep(WIDE.test(sign) ? TO_BLANK_LINE : TO_LINE);
     }
-    this.isAtStart ||= this.isDefinition && this.isAtLine;
+    this.isAtStart ||= this.isDefinition && this.isAtLine && !this.depth;
   }
 
   /** Follow the target of a link or an image, `](target)`. */

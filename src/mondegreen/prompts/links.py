@@ -417,12 +417,12 @@ class _Reading:
                 return  # of a quotation, whose next line has the target
             self._is_definition = False
             self._is_angle = sign == "<"
-            self._is_at_start = self._is_angle and self._is_at_line
+            self._is_at_start = self._is_angle and self._is_at_line and not self._depth
             if self._is_at_line and self._is_note:
                 self._is_in_run |= not self._is_angle
             elif self._is_at_line:
                 self._keep(_TO_BLANK_LINE if _WIDE.match(sign) else _TO_LINE)
-        if self._is_definition and self._is_at_line:
+        if self._is_definition and self._is_at_line and not self._depth:
             self._is_at_start = True
 
     def _target(self, sign: str, before: str, is_start: bool, is_escaped: bool) -> None:

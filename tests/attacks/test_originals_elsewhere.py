@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from mondegreen.attacks.other_columns import FIELD_NAMES, OtherColumns
+from mondegreen.attacks.other_columns import FIELD_NAMES, OTHER_TEXTS, OtherColumns
 
 TEXT = "The doctor in Prague said that Yusuf Okonkwo has diabetes & asthma again."
 RELEASE = "The doctor in [X] said that [X] [X] has [X] & [X] again."
@@ -125,3 +125,46 @@ def test_many_texts_and_fields_take_no_long_time():
         columns.add([TEXT], [RELEASE], {"x": f"word{long} next"})
     assert time.process_time() - start < 5
     assert columns.make_attack().value == 0
+
+
+def find(rows):
+    columns = OtherColumns()
+    for texts, releases, others in rows:
+        columns.add(texts, releases, others)
+    return columns.make_attack()
+
+
+def test_an_original_in_the_release_of_another_text_of_its_row_is_found():
+    rows = [(["A", TEXT], [other, RELEASE], {}) for other in ("A", TEXT)]
+    found = find(rows)
+    assert (found.value, found.n) == (1, 2)
+    assert found.details["columns"][OTHER_TEXTS]["originals"] == 1
+    assert find(rows[:1]).value == 0
+    words = ["The visit is on Friday in Leeds", "We write on Friday and not in Leeds"]
+    shown = ["The visit is on Monday in Leeds", "We write on Friday and not in Oslo"]
+    assert find([(words, shown, {})]).value == 0  # one word of another text
+    quoted = [RELEASE, f"> {TEXT}"]
+    assert find([([TEXT, "> x"], quoted, {})]).value == 1
+
+
+def test_originals_of_other_rows_in_a_column_are_found():
+    texts = [TEXT.replace("Okonkwo", name) for name in ("Ada", "Bo", "Cem", "Dan")]
+    for step in (1, -1, 2):
+        rows = [
+            ([text], [RELEASE], {"previous": texts[(i + step) % 4].upper()})
+            for i, text in enumerate(texts)
+        ]
+        assert find(rows).details["columns"]["previous"]["originals"] == 4
+    shown = [
+        ([text], [text], {"previous": texts[i - 1]}) for i, text in enumerate(texts)
+    ]
+    assert find(shown).value == 0  # nothing is hidden
+
+
+def test_very_many_rows_keep_a_part_of_their_hashes():
+    columns, texts = OtherColumns(), [f"{i} knows Ann{i:06}" for i in range(50_000)]
+    for i, text in enumerate(texts):
+        columns.add([text], ["x"], {"b": texts[i - 7]})
+    assert len(columns._anywhere._originals) + len(columns._anywhere._cells) <= 1 << 16
+    found = columns.make_attack().details["columns"]["b"]["originals"]
+    assert 10_000 < found < 50_000

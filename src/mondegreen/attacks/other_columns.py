@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from itertools import accumulate, pairwise
 from typing import Final, final
 
@@ -16,6 +17,9 @@ from mondegreen.attacks.readings import drop_marks, list_readings, squeeze
 FIELD_NAMES: Final = "field names"
 """The names of all fields count as a column of this name."""
 
+OTHER_TEXTS: Final = "the other texts"
+"""The releases of the other texts of a row count as a column of this name."""
+
 _MOST: Final = 0.8
 _SHORTEST: Final = 3
 _RUN: Final = 5
@@ -23,6 +27,9 @@ _RUN: Final = 5
 
 _LETTERS: Final = 12
 """An original with fewer letters and digits may be in other text by chance."""
+
+_MOST_KEPT: Final = 1 << 16
+"""So many texts and cells are kept by their hashes; of more, those of small hashes."""
 
 _LONG_NAME: Final = (4, 24)
 """The name of a field with fewer words, and fewer signs, is no text."""
@@ -37,8 +44,11 @@ class OtherColumns:
     A column holds the original of a row if it has four of five of its distinct words or
     more, and half or more of those that the release hides. It also holds it if a run of
     half of its letters is there, with five words and a hidden one: what stands between
-    letters does not count. Names of fields are a column, too. A column gives words back
-    if it has one of the hidden words: a place in the column ``city``, for instance.
+    letters does not count. Names of fields are a column, too, and so are the releases
+    of other texts of the row. A cell counts too if it is the original of another row,
+    as in a column ``previous``; of very many rows, some are looked at. A column gives
+    words back if it has one of the hidden words: a place in the column ``city``, for
+    instance.
 
     Examples
     --------
@@ -55,6 +65,7 @@ class OtherColumns:
         self._doubtful: set[str] = set()  # names with hidden words of a row
         self._unprinted: set[str] = set()
         self._has_columns = False
+        self._anywhere = _Anywhere()
         self.rows = 0
 
     def add(
@@ -76,6 +87,7 @@ class OtherColumns:
             The names of all fields of the row of the release.
         """
         self.rows += 1
+        self._add_other_texts(texts, releases)
         names = [key for key in dict.fromkeys(keys) if _is_long(key)]
         self._has_columns |= bool(others)
         if not others and not names:
@@ -90,7 +102,10 @@ class OtherColumns:
         for name, text in others.items():
             other = _Other(text)
             self._seen[name] += 1
-            self._originals[name] += any(own.is_in(other) for own in originals)
+            is_own = any(own.is_in(other) for own in originals)
+            self._originals[name] += is_own
+            if not is_own:
+                self._anywhere.add_cell(name, text)
             self._hidden[name] += any(own.gives(other.words) for own in originals)
             words = _read_name(name)
             if any(own.gives(words) for own in originals):
@@ -106,11 +121,11 @@ class OtherColumns:
             and counts their rows. A column whose name may tell hidden words is counted
             under ``FIELD_NAMES``.
         """
-        originals = self._merge(self._originals)
+        originals = self._merge(self._originals + self._anywhere.count())
+        hidden = self._merge(self._hidden)
         found = {
-            name: {"originals": originals[name], "hidden_words": count}
-            for name, count in self._merge(self._hidden).most_common()
-            if count or originals[name]
+            name: {"originals": originals[name], "hidden_words": hidden[name]}
+            for name, _ in (hidden + originals).most_common()
         }
         value = float(max(originals.values(), default=0))
         return count_rows(
@@ -120,6 +135,28 @@ class OtherColumns:
             self.rows,
             {"columns": found},
         )
+
+    def _add_other_texts(
+        self, texts: Sequence[str | None], releases: Sequence[str | None]
+    ) -> None:
+        """Look for each text in the releases of the others of its row."""
+        for text, release in zip(texts, releases, strict=True):
+            self._anywhere.add_original(text or "", release or "")
+        if len(texts) < 2:
+            return
+        self._has_columns = True
+        # What a text has itself is no copy of another one, such as a standard phrase.
+        pairs = [*zip(texts, releases, strict=True)]
+        added = [
+            _read_all(release or "") - _read_all(text or "") for text, release in pairs
+        ]
+        counts = Counter(word for words in added for word in words)
+        for (text, release), own_words in zip(pairs, added, strict=True):
+            others = frozenset(w for w in counts if counts[w] > (w in own_words))
+            originals = _read_originals([text], release or "") if others else ()
+            if any(own.is_long and own.has_most_words_in(others) for own in originals):
+                self._originals[OTHER_TEXTS] += 1
+                return
 
     def _merge(self, counts: Counter[str]) -> Counter[str]:
         """Count columns whose names must not be printed as one; no more than rows."""
@@ -140,6 +177,51 @@ class OtherColumns:
 
     def __repr__(self) -> str:
         return f"OtherColumns({self.rows} rows)"
+
+
+@final
+class _Anywhere:
+    """Finds cells that are an original of any row, by hashes of letters and digits."""
+
+    def __init__(self) -> None:
+        self._originals: set[int] = set()
+        self._cells: dict[int, Counter[str]] = {}
+        self._limit = 1 << 64
+
+    def add_original(self, text: str, release: str) -> None:
+        """Add a text, unless its release hides nothing of it."""
+        whole = squeeze(text.lower())
+        if len(whole) >= _LETTERS and whole != squeeze(release.lower()):
+            if (key := _hash(whole)) < self._limit:
+                self._originals.add(key)
+                self._shorten()
+
+    def add_cell(self, name: str, text: str) -> None:
+        """Add a cell of a column."""
+        whole = squeeze(text.lower())
+        if len(whole) >= _LETTERS and (key := _hash(whole)) < self._limit:
+            self._cells.setdefault(key, Counter())[name] += 1
+            self._shorten()
+
+    def count(self) -> Counter[str]:
+        """Count the cells of each column that are originals, of those that are kept."""
+        found: Counter[str] = Counter()
+        for key in self._originals & self._cells.keys():
+            found += self._cells[key]
+        return found
+
+    def _shorten(self) -> None:
+        while len(self._originals) + len(self._cells) > _MOST_KEPT:
+            self._limit //= 2
+            self._originals = {key for key in self._originals if key < self._limit}
+            kept = {k: each for k, each in self._cells.items() if k < self._limit}
+            self._cells = kept
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(
+        blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+    )
 
 
 @final
@@ -167,6 +249,11 @@ class _Original:
         self._own = frozenset(self._words)
         self._hidden = self._own - shown
 
+    @property
+    def is_long(self) -> bool:
+        """Whether an original is not in other text by chance."""
+        return sum(map(len, self._words)) >= _LETTERS
+
     def gives(self, words: frozenset[str]) -> bool:
         """Whether one of the hidden words is among these."""
         back = self._hidden & words
@@ -174,13 +261,17 @@ class _Original:
 
     def is_in(self, other: _Other) -> bool:
         """Whether most of the original is in a text, or half of it in one run."""
-        own, hidden = self._own, self._hidden
-        if not hidden:
+        if not self._hidden:
             return False
-        if 2 * len(hidden & other.words) >= len(hidden):
-            if len(own & other.words) >= _MOST * len(own):
-                return True
+        if self.has_most_words_in(other.words):
+            return True
         return any(map(self._has_run, other.squeezed))
+
+    def has_most_words_in(self, words: frozenset[str]) -> bool:
+        """Whether most of the words are among these, and half of the hidden ones."""
+        if not self._hidden or 2 * len(self._hidden & words) < len(self._hidden):
+            return False
+        return len(self._own & words) >= _MOST * len(self._own)
 
     def _has_run(self, other: str) -> bool:
         """Whether half of the letters are in squeezed text, with a hidden word."""

@@ -597,7 +597,7 @@ def _attack_policy(
 
     from mondegreen.attacks.linked import draw_linked, link_printed
     from mondegreen.attacks.pairs import build_pairs
-    from mondegreen.attacks.policies import attack_policy
+    from mondegreen.attacks.policies import attack_policy, split_at_random
     from mondegreen.attacks.printed import PolicyRows
     from mondegreen.attacks.sensitive import InDomainReader
     from mondegreen.cli.attack_rows import (
@@ -615,8 +615,9 @@ def _attack_policy(
     if corpus:
         known = _public_texts(files, corpus, texts)
     else:
-        known, texts = texts[1::2], texts[::2]
-        releases = None if releases is None else releases[::2]
+        mine, others = split_at_random(len(texts))
+        known, texts = [texts[i] for i in others], [texts[i] for i in mine]
+        releases = None if releases is None else [releases[i] for i in mine]
     if not known:
         raise _without_corpus(files)
     show("the corpus of the attacker")

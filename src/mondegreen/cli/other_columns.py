@@ -38,6 +38,9 @@ _Shape: TypeAlias = Callable[[str], object]
 _FULL_NAME: Final[_Shape] = re.compile(
     r"[^\W\d_][\w'’-]+( [^\W\d_]\.)?( [A-Z][\w'’-]+){1,2}"  # Ann B. Miller
 ).fullmatch
+_LAST_FIRST: Final[_Shape] = re.compile(
+    r"[^\W\d_][\w'’-]+, [A-Z][\w'’-]*\.?( [A-Z][\w'’-]*\.?)?"  # Miller, Ann B.
+).fullmatch
 _ONE_NAME: Final[_Shape] = re.compile(r"[A-Z][\w'’-]+").fullmatch
 _DATE: Final[_Shape] = re.compile(
     r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3(\d\d){1,2})([ T].*)?"
@@ -162,7 +165,8 @@ def find_name_columns(source: AbstractSource, batch: pa.RecordBatch) -> list[str
         path
         for path, values in _read_others(source, batch).items()
         if not _OF_PEOPLE.isdisjoint(_split_name(path))
-        or _has_shape(values, (_FULL_NAME,))
+        or path.rpartition(".")[2].lower() in ("first", "last")
+        or _has_shape(values, (_FULL_NAME, _LAST_FIRST))
     ]
 
 

@@ -201,7 +201,7 @@ def row_pairs(
                 hint = "leave a withheld text empty, and add none"
                 raise SourceError(release.name, problem, row=number, hint=hint)
             if any(
-                text is None and found is not None
+                not (text or "").strip() and (found or "").strip()
                 for text, found in zip(left, right, strict=True)
             ):
                 problem = "a text where the original has none"

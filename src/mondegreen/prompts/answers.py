@@ -11,8 +11,8 @@ from mondegreen.prompts.links import LinkScanner
 from mondegreen.prompts.restore import JsonRestorer, Restorer
 from mondegreen.prompts.turns import Place, Turns
 
-_TEXTS: Final = ("content", "refusal")
-_ASIDE: Final = ("reasoning_content", "reasoning")
+_TEXTS: Final = ("reasoning_content", "reasoning", "refusal", "content")
+"""Programs may show all of them as one text, in this order."""
 """What some models say to themselves. It is restored, and never sent back."""
 
 _DELTA: Final = ".delta"
@@ -92,8 +92,8 @@ class AnswerRestorer:
         self._is_json = is_json
         self._in_links, self._in_tools = in_links, in_tools
         self._pieces: dict[tuple[Any, ...], _Piecewise] = {}
-        self._shared: dict[tuple[str, bool], LinkScanner] = {}
-        self._current: dict[tuple[str, bool], _Piecewise] = {}
+        self._shared: dict[str, LinkScanner] = {}
+        self._current: _Piecewise | None = None  # the text of the stream that goes on
         self._kind = ""  # of the event that is read
         self._noted: list[tuple[str, _Piecewise]] = []
         self._last: dict[str, Any] = {}
@@ -102,7 +102,12 @@ class AnswerRestorer:
         """Restore an answer that came at once."""
         shown = copy.deepcopy(answer)
         noted: list[tuple[str, _Piecewise]] = []
-        for choice in _dicts(shown.get("choices")):
+        choices = _dicts(shown.get("choices"))
+        order = [choice.get("index", i) for i, choice in enumerate(choices)]
+        if order != [*range(len(choices))]:
+            self._shared[self._kind] = links = LinkScanner()
+            links.keep()  # programs may show them in either order
+        for choice in choices:
             if isinstance(choice.get("text"), str):
                 choice["text"] = self._text(choice["text"])
             self._message(choice.get("message"))
@@ -116,9 +121,9 @@ class AnswerRestorer:
     def _message(self, message: Any) -> None:
         if not isinstance(message, dict):
             return
-        for name in (*_TEXTS, *_ASIDE):
+        for name in _TEXTS:
             if isinstance(message.get(name), str):
-                message[name] = self._text(message[name], is_aside=name in _ASIDE)
+                message[name] = self._text(message[name])
         for call in _dicts(message.get("tool_calls")):
             self._arguments(call.get("function"))
 
@@ -145,24 +150,23 @@ class AnswerRestorer:
         if isinstance(part, dict) and part.get("type") in _PARTS:
             for name in ("text", "refusal"):
                 if isinstance(part.get(name), str):
-                    is_aside = part["type"] in _PARTS[2:]
-                    part[name] = self._text(part[name], is_aside=is_aside)
+                    part[name] = self._text(part[name])
 
     def _arguments(self, call: Any) -> None:
         if isinstance(call, dict) and isinstance(call.get("arguments"), str):
             call["arguments"] = self._run("arguments", call["arguments"])
 
-    def _text(self, said: str, *, is_aside: bool = False) -> str:
-        return self._run("text", said, is_aside=is_aside)
+    def _text(self, said: str) -> str:
+        return self._run("text", said)
 
-    def _run(self, form: str, said: str, *, is_aside: bool = False) -> str:
-        piece = self._begin(form, (self._kind, is_aside))
+    def _run(self, form: str, said: str) -> str:
+        piece = self._begin(form, self._kind)
         piece.feed(said)
         piece.end()
         self._noted.append((form, piece))
         return piece.shown
 
-    def _begin(self, form: str, group: tuple[str, bool]) -> _Piecewise:
+    def _begin(self, form: str, group: str) -> _Piecewise:
         if form == "arguments" and not self._in_tools:
             return _Piecewise(None)
         is_json = self._is_json or form == "arguments"
@@ -230,7 +234,7 @@ class AnswerRestorer:
             self._close_choice(index, delta)
 
     def _delta(self, index: Any, delta: dict[str, Any]) -> None:
-        for name in (*_TEXTS, *_ASIDE):
+        for name in _TEXTS:
             if isinstance(delta.get(name), str):
                 delta[name] = self._feed(("chat", index, 0, name), delta[name])
         for call in _dicts(delta.get("tool_calls")):
@@ -266,21 +270,20 @@ class AnswerRestorer:
             if isinstance(shown.get(name), str):
                 form = "arguments" if name == "arguments" else "text"
                 self._kind = _DONE
-                shown[name] = self._run(form, shown[name], is_aside=_is_aside(key))
+                shown[name] = self._run(form, shown[name])
         self._part(shown.get("part"))
         self._item(shown.get("item"))
         self._output(shown.get("response"))
         yield shown
 
     def _feed(self, key: tuple[Any, ...], text: str) -> str:
-        group = (_DELTA, _is_aside(key))
         if key not in self._pieces:
-            self._pieces[key] = self._begin(_find_form(key), group)
+            self._pieces[key] = self._begin(_find_form(key), _DELTA)
         piece = self._pieces[key]
-        if _find_form(key) == "text" and self._current.get(group) is not piece:
-            if group in self._current:
-                self._current[group].leave()
-            self._current[group] = piece
+        if _find_form(key) == "text" and self._current is not piece:
+            if self._current is not None:
+                self._current.leave()
+            self._current = piece
         return piece.feed(text)
 
     def _close(self, key: tuple[Any, ...]) -> str:
@@ -295,10 +298,6 @@ class AnswerRestorer:
 
 def _find_form(key: tuple[Any, ...]) -> str:
     return "arguments" if "arguments" in str(key[1]) + str(key[-1]) else "text"
-
-
-def _is_aside(key: tuple[Any, ...]) -> bool:
-    return "reasoning" in str(key[1]) + str(key[-1])
 
 
 def _without_text(event: dict[str, Any]) -> dict[str, Any]:

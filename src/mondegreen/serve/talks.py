@@ -195,6 +195,7 @@ class Talk:
                 for data in reader.feed(part):
                     is_done |= data == DONE
                     yield await _run(lambda: self._event(data), len(data))  # noqa: B023
+                    await asyncio.sleep(0)  # others come between events
             for data in reader.end():
                 is_done |= data == DONE
                 yield self._event(data)

@@ -26,6 +26,9 @@ def kinds(text, *names, annotations=None):
         ("It is 4 We Will", "It is 4", []),  # the value is no name
         ("Young", "A long comment in which Young is a word", []),
         ("Hope met May today", "Hope; May", [0, 2]),
+        ("i met hope banks", "Banks, Hope", [2, 3]),
+        ("i met ann may banks", "Banks Ann May", [2, 3, 4]),
+        ("may hope and banks met", "Banks, Hope", []),
         ("Hope met May today", "Hope;May;", [0, 2]),
         ("Hope met May today", "Hope / May", [0, 2]),
         ("Hope met May today", "Hope & May", [0, 2]),
@@ -57,3 +60,9 @@ def test_names_without_a_list_become_units():
 def test_annotations_alone_are_units_where_there_are_some():
     some = [Annotation(0, 3, "code")]
     assert kinds("abc Will", "Will", annotations=some) == [("code", "abc")]
+
+
+def test_first_and_last_names_in_two_columns_are_one_name():
+    words = "i met hope banks".split()
+    assert list(find_known_names(words, ["Hope", "Banks"])) == [2, 3]
+    assert list(find_known_names(words, ["Hope", "Ann"])) == []

@@ -69,6 +69,16 @@ def test_what_the_original_has_too_is_no_mask():
         ("03/18/2011", "20110318"),
         ("03/18/2011", "2011-03-18T00:00:00"),
         ("03/18/2011", "18032011"),
+        ("2073", "2,073"),
+        ("2,073", "2073"),
+        ("52000", "$52\u00a0000.00"),
+        ("52'000.00", "52000"),
+        ("16 October 1987", "16/10/87"),
+        ("16/10/1987", "16.10.87"),
+        ("1987-10-16", "Oct. 16th, 1987"),
+        ("5:07 pm", "17:07"),
+        ("5:07 pm", "5.07 p.m."),
+        ("17:00", "5pm"),
     ],
 )
 def test_a_number_with_other_signs_is_left(number, written):
@@ -84,11 +94,24 @@ def test_a_number_with_other_signs_is_left(number, written):
         ("03/18/2011", "[DATE] 2012-03-18T00:00:00"),
         ("5-1", "51"),
         ("555-099-1942", "[PHONE]"),
+        ("2073", "2074"),
+        ("16 October 1987", "17/10/87"),
+        ("16 October 1987", "16/10/88"),
+        ("5:07 pm", "5:07 am"),
+        ("7 Main Street 90210", "[STREET] 90210"),
+        ("020 7946 0958", "7946"),
     ],
 )
 def test_another_number_is_not(number, written):
     row = read_one(f"It is {number} now.", f"It is {written} now.", number)
     assert row.left_count() == 0
+
+
+def test_a_number_that_the_original_has_elsewhere_is_left_only_if_both_are():
+    texts = "Paid 2,019 in 2019.", "Paid [AMOUNT] in 2019.", "Paid 2019 in 2019."
+    original, hidden, left = texts
+    assert read_one(original, hidden, "2,019").left_count() == 0
+    assert read_one(original, left, "2,019").left_count() == 1
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,8 @@ LINK_FORMS = (
     r'"<i a=\"b>\" c=@> \ud83d\ude00 @ \u00e9@ \q \u12 @ \u003c', r"\beta \u003ci @",
     r'{"a": "\n@, \t@\\n@ \\\r@\b@ \x@ \n@"}', r'{"a": "\n@.x \/@ \n\f@ \nn@ \r@"}',
     "- [ ] [x]: @", "[x]  > [y]: @ @", '<x>"[x]: @" | "[y]: @" a="[z]: @"',
-    r'so "\u003ci @" \u003e @', r'x: [ ] "\u003c', r'{"a" : "@\u', "@\\", r'@\u', r'@\u2', r'@\u20', r'"\u003',
+    r'so "\u003ci @" \u003e @',
+    r'x: [ ] "\u003c', r'{"a" : "@\u', "@\\", r'@\u', r'@\u2', r'@\u20', r'"\u003',
 )  # fmt: skip
 """Links that strangers wrote to get an original, and what is alike and harmless."""
 YOUNG = "\u1c89\u1c8a\U0001e030"

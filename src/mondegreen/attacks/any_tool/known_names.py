@@ -27,7 +27,9 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
     """Find the places of words that are names of the same row.
 
     A word counts if it is a part of a name and is written as it is there, or in
-    capitals. In any case of letters, all words of a whole name of two or more count.
+    capitals. In any case of letters, all words of a whole name of two or more count, in
+    its order, or with the first or last one moved to the other end: "Hope, Will". So do
+    two names of one word that stand side by side, as of two columns.
 
     Parameters
     ----------
@@ -52,6 +54,9 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
     [0, 2]
     """
     split = [words for name in names for words in _split_all(name)]
+    # First and last names may be in two columns.
+    single = dict.fromkeys(name[0] for name in split if len(name) == 1)
+    split += [[a, b] for a in single for b in single if a != b]
     parts = {part for name in split for part in name if not part.islower()}
     parts |= {part.upper() for part in parts}
     # A possessive is the name, too.
@@ -61,8 +66,9 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
     for name in split:
         whole = [part.lower() for part in name]
         if len(whole) > 1:
+            orders = whole, [*whole[1:], whole[0]], [whole[-1], *whole[:-1]]
             for first in range(len(folded) - len(whole) + 1):
-                if folded[first : first + len(whole)] == whole:
+                if folded[first : first + len(whole)] in orders:
                     found.update(range(first, first + len(whole)))
     yield from sorted(found)
 

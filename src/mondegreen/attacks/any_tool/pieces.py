@@ -1,16 +1,17 @@
-"""Words that a release shows in part, or with other signs between them.
+"""Words that a release shows in part, or written in another way.
 
-``diabet**`` tells *diabetes*, and ``5550991942`` tells 555-099-1942. Half of the
+``diabet**`` tells *diabetes*, ``5550991942`` tells 555-099-1942, ``2,073`` tells 2073,
+and ``16/10/87`` tells 16 October 1987. Half of the
 letters of a word tell it: of the words of a language, few have the same half.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import Final
+from typing import Final, TypeAlias
 
 from mondegreen.attacks.readings import plain
 from mondegreen.text.tokenizer import canonical
@@ -25,6 +26,42 @@ _LEAST_LETTERS: Final = 3
 _LEAST_DIGITS: Final = 4
 _LEAST_SIGNS: Final = 6
 """Fewer digits stand in a text by chance, once nothing parts them."""
+
+_drop_groups = re.compile(
+    "(?<=[0-9])[,.'\u2019 \u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))"
+).sub
+_find_numbers = re.compile("(?<![^\\W_])[0-9]{4,}(?![^\\W_])").findall
+
+_MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTH: Final = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+_YEAR: Final = r"['\u2019]?(?P<year>[0-9]{4}|[0-9]{2})(?![0-9])"
+_find_numeric = re.compile(
+    r"(?<![0-9])([0-9]{1,4})(\s?[-/.]\s?|\s)([0-9]{1,2})\2([0-9]{1,4})(?![0-9])"
+).findall
+_list_named = [
+    re.compile(form, re.IGNORECASE).finditer
+    for form in (
+        rf"(?<![0-9])(?P<day>[0-9]{{1,2}})[a-z]{{0,2}}[-\s]*(?:of\s)?{_MONTH}[-,\s]*{_YEAR}",
+        rf"\b{_MONTH}[-\s]*(?P<day>[0-9]{{1,2}})[a-z]{{0,2}}[-,\s]*{_YEAR}",
+    )
+]
+
+_find_times = re.compile(
+    r"(?<![0-9:.])([01]?[0-9]|2[0-3])(?:[:.h]([0-5][0-9]))?(?::[0-5][0-9])?"
+    r"(?![0-9])(?:\s*([ap])\.?\s?m\b)?",
+    re.IGNORECASE,
+).findall
+
+_drop_words_of_dates = re.compile(
+    rf"\b(?:{_MONTH}|of|[ap]\.?\s?m)\b|(?<=[0-9])(?:st|nd|rd|th|h|[ap]m)\b",
+    re.IGNORECASE,
+).sub
+_has_letter = re.compile(r"[^\W\d_]").search
+_is_number = re.compile(r"\W*([0-9]{4,})(?:[.,][0-9]{1,2})?\W*").fullmatch
+
+_Date: TypeAlias = tuple[int, int, int]  # the last two digits of the year, month, day
+_Time: TypeAlias = tuple[int, int]  # the hour of the day, minutes
+_Written: TypeAlias = str | _Date | _Time
 
 _MOST_PARTS: Final = 3  # of a date, which may be written in any order
 
@@ -115,3 +152,98 @@ def is_joined(words: Sequence[str], texts: Iterable[str]) -> bool:
     if len(words) <= _MOST_PARTS and whole.isdigit():
         forms |= {"".join(each) for each in permutations(words)}
     return any(form in text for form in forms for text in texts)
+
+
+def count_written(texts: Iterable[str]) -> Counter[_Written]:
+    """Count the numbers of four digits or more of a text, its dates and its times.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The ways to read the text; of each number, the largest count is kept.
+
+    Returns
+    -------
+    Counter
+        Numbers without the signs between thousands, and dates as (year, month, day)
+        with two digits of the year. A date that can be read in two orders is two. Times
+        are (hour, minutes).
+
+    Examples
+    --------
+    >>> count_written(["Pay 2,073 on 16 October 1987."])["2073"]
+    1
+    >>> count_written(["from 5:07 p.m. to 17:07"])[17, 7]
+    2
+    >>> count_written(["16/10/87, Oct. 16th, 1987 and 1987-10-16"])[87, 10, 16]
+    3
+    """
+    found: Counter[_Written] = Counter()
+    for text in texts:
+        numbers = _find_numbers(_drop_groups("", text))
+        found |= Counter([*numbers, *_iterate_dates(text), *_iterate_times(text)])
+    return found
+
+
+def _iterate_dates(text: str) -> Iterator[_Date]:
+    for first, _, second, third in _find_numeric(text):
+        a, b, c = int(first), int(second), int(third)
+        if len(first) == 4:
+            each = {(a % 100, b, c)}
+        elif len(first) < 3 and len(third) in (2, 4):
+            each = {(c % 100, b, a), (c % 100, a, b)}
+        else:
+            each = set()
+        yield from (date for date in sorted(each) if _may_be(date))
+    for find in _list_named:
+        for match in find(text):
+            month = _MONTHS.index(match["month"].lower()) + 1
+            date = int(match["year"]) % 100, month, int(match["day"])
+            if _may_be(date):
+                yield date
+
+
+def _iterate_times(text: str) -> Iterator[_Time]:
+    """Find 5:07, 5.07, 5 pm, 17:07 and 17h07; an hour alone is no time."""
+    for hour, minutes, half in _find_times(text):
+        if minutes or half:
+            late = 12 * (half.lower() == "p")
+            first = int(hour) % 12 + late if half else int(hour)
+            yield first, int(minutes or 0)
+
+
+def _may_be(date: _Date) -> bool:
+    return 1 <= date[1] <= 12 and 1 <= date[2] <= 31
+
+
+def is_written(
+    unit: str, original: Counter[_Written], release: Counter[_Written]
+) -> bool:
+    """Whether a number or date stands in a release, however it is written there.
+
+    Parameters
+    ----------
+    unit : str
+        As the original writes it.
+    original, release : Counter
+        What :func:`count_written` finds in both. What the original has elsewhere too
+        is left only if the release has as many.
+
+    Examples
+    --------
+    >>> text, release = "Paid 2073, in 2073.", "Paid 2,073, in 2073."
+    >>> is_written("2073", count_written([text]), count_written([release]))
+    True
+    >>> is_written("2073", count_written([text]), count_written(["Paid 9, in 2073."]))
+    False
+    """
+    found = count_written([unit])
+    dates = [each for each in found if len(each) == 3 and not isinstance(each, str)]
+    times = [each for each in found if len(each) == 2]
+    if _has_letter(_drop_words_of_dates("", unit)):
+        return False  # there is more to hide
+    number = _is_number(_drop_groups("", unit).strip())
+    whole: list[_Written] = [number[1]] if number else []
+    return any(
+        release[each] >= max(original[each], 1) for each in dates or times or whole
+    )

@@ -16,7 +16,12 @@ import numpy as np
 
 from mondegreen.attacks.alignment import GONE, Tokens, align, read_tokens
 from mondegreen.attacks.any_tool.known_names import KNOWN_NAME, find_known_names
-from mondegreen.attacks.any_tool.pieces import find_shown_in_part, is_joined
+from mondegreen.attacks.any_tool.pieces import (
+    count_written,
+    find_shown_in_part,
+    is_joined,
+    is_written,
+)
 from mondegreen.attacks.any_tool.spans import Annotation
 from mondegreen.attacks.readings import decode_signs, list_readings, plain, squeeze
 from mondegreen.attacks.sensitive import NUMBER, word_classes
@@ -177,9 +182,8 @@ def _row(given: Given, classes: list[str]) -> Row:
                 _find_again(fate, each.places)
     hidden = {i: words[i] for i in sorted(in_units) if fate[i] > MOVED}
     _find_again(fate, find_shown_in_part(hidden, given.release, given.original))
-    joined = [squeeze(text).casefold() for text in texts] if hidden else []
-    for span in (range(unit.first, unit.last) for unit in units):
-        if is_joined([words[i] for i in span], joined):
+    if hidden:
+        for span in _find_rewritten(given.original, original, units, words, texts):
             _find_again(fate, span)
     return Row(
         given.number,
@@ -194,6 +198,25 @@ def _row(given: Given, classes: list[str]) -> Row:
         given.time,
         given.released_time,
     )
+
+
+def _find_rewritten(
+    text: str,
+    original: Tokens,
+    units: Iterable[Unit],
+    words: list[str],
+    texts: list[str],
+) -> Iterator[range]:
+    """Find the numbers and dates that the ways to read a release write otherwise."""
+    joined = [squeeze(each).casefold() for each in texts]
+    mine, theirs = count_written([text]), count_written(texts)
+    for unit in units:
+        span = range(unit.first, unit.last)
+        written = text[original.starts[unit.first] : original.ends[unit.last - 1]]
+        if is_joined([words[i] for i in span], joined):
+            yield span
+        elif is_written(written, mine, theirs):
+            yield span
 
 
 def _find_again(fate: list[int], places: Iterable[int]) -> None:

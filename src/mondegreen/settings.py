@@ -249,8 +249,8 @@ class Settings:
     )
     hide_among: int = setting(
         100,
-        "Target number of words in a group of the policy. A small class forms one "
-        "smaller group.",
+        "Target number of words in a group of the policy. A smaller class forms one "
+        "group, or joins another if it has very few words.",
         "--hide-among N",
     )
     numbers: Numbers = setting(
@@ -259,19 +259,20 @@ class Settings:
         "format. near: a number near the true one, on a public grid from 1 to "
         "1,000,000. plain: unchanged. Years from 1900 to 2099, dates, and numbers with "
         "signs such as : or - between them are always hidden. Do not use near for "
-        "texts with phone or card numbers: with blanks, each block is an amount.",
+        "texts with phone or card numbers: 555 12 34 counts as three amounts.",
     )
     near: float = setting(
         0.5,
         "For --numbers near: how much an amount reveals. A larger number prints a "
-        "closer amount. Privacy loss in nats for each factor of 1.26. Maximum: 0.6.",
+        "closer amount. Two amounts that differ by a factor of 1.26 lose this many "
+        "nats. Maximum: 0.6.",
         "--near NATS",
     )
     same: Same = setting(
         "place",
         "How long a sensitive word keeps its replacement. place: each place gets a "
-        "new draw. record: one replacement throughout a text of a record, which "
-        "discloses which of its sensitive words are equal. key: one replacement in all "
+        "new draw. record: one replacement in each text of a record, which discloses "
+        "which of its sensitive words are equal. key: one replacement in all "
         "texts under one key. That is a cipher: an attacker with many texts learns the "
         "originals. key needs a key and record ids.",
     )
@@ -297,7 +298,8 @@ class Settings:
         "keep",
         "keep: print punctuation and spaces unchanged. They can identify a text. "
         "plain: print single spaces and full stops. The release still discloses the "
-        "number of words, and whether a removed sign made a word a name.",
+        "number of words, and whether a word counted as a name because of a removed "
+        "sign.",
     )
     print_all: bool = setting(
         False,

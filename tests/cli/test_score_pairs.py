@@ -93,6 +93,6 @@ def test_a_text_where_the_original_has_none_is_refused(tmp_path, blank):
     for name, text in (("a", blank), ("b", "raw text")):
         table = pa.table({"text": ["x", text]})
         pq.write_table(table, tmp_path / f"{name}.parquet")
-    with pytest.raises(SourceError, match="row 2.* where the original has none"):
+    with pytest.raises(SourceError, match=r"row 2.* where the original has none"):
         pairs(tmp_path / "a.parquet", tmp_path / "b.parquet")
     assert pairs(tmp_path / "b.parquet", tmp_path / "a.parquet")[1] == ["x", blank]

@@ -46,9 +46,9 @@ class OtherColumns:
     half of its letters is there, with five words and a hidden one: what stands between
     letters does not count. Names of fields are a column, too, and so are the releases
     of other texts of the row. A cell counts too if it is the original of another row,
-    as in a column ``previous``; of very many rows, some are looked at. A column gives
-    words back if it has one of the hidden words: a place in the column ``city``, for
-    instance.
+    as in a column ``previous``; of very many rows, the class compares a part. A column
+    gives words back if it has one of the hidden words: a place in the column ``city``,
+    for instance.
 
     Examples
     --------

@@ -133,7 +133,7 @@ def attack(
         "--time COLUMN",
     ),
     places: bool = option(
-        "List the hidden words that the attacker guesses with a posterior above 0.5, "
+        "List the hidden words that the attacker is more than 50 % sure about, "
         "by number of text and word. For a RELEASE of mondegreen, with --epsilon."
     ),
     html: options.File | None = option("Write a page with the result.", "--html FILE"),
@@ -170,9 +170,9 @@ def attack(
 
     Without --epsilon, RELEASE may come from any tool. The command aligns its words with
     those of SAMPLE. It counts sensitive words or annotated spans that are unchanged,
-    guesses the hidden ones, solves consistent surrogates, and links releases to their
-    originals. RELEASE has the rows of SAMPLE, in their order. Run the command once for
-    each pair of files: it takes no folders.
+    guesses the hidden ones, finds names that always get the same surrogate, and links
+    releases to their originals. RELEASE has the rows of SAMPLE, in their order. Run the
+    command once for each pair of files: it takes no folders.
 
     With --epsilon, the attackers know the exact probabilities of the mechanism. If you
     give no RELEASE, the command draws one. The attacker sees the ordinary words, knows

@@ -97,7 +97,7 @@ def explain(
     sentences.
 
     For a FILE, it shows which hidden words the context gives away, before you release
-    the file. These are the words that an attacker guesses with a posterior above 0.5.
+    the file. An attacker is more than 50 % sure about these words.
     The attacker knows the setting and a public language model (--language, or
     --corpus). On a terminal, the command prints these words. They are ORIGINALS, for
     the owner of the texts. Elsewhere it prints counts.

@@ -33,8 +33,8 @@ def export(
         *(each for each in options.POLICY if each != "policy"), "structure"
     ),
     same: Literal["place", "record"] = option(
-        "place: each place gets a new draw. record: one replacement throughout a text "
-        "of a record, which discloses which of its sensitive words are equal."
+        "place: each place gets a new draw. record: one replacement in each text of a "
+        "record, which discloses which of its sensitive words are equal."
     ),
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,

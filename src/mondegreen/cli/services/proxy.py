@@ -54,8 +54,9 @@ def proxy(
     ),
     epsilon: float | None = option(
         "Privacy budget of the noise, in nats. There is no default. Without it, "
-        "--restore applies, which discloses the kind of each sensitive word. --fresh, "
-        "--mechanism, --policy all, and a key without --conversations need --epsilon.",
+        "--restore applies, so the model sees the class of each sensitive word. "
+        "--fresh, --mechanism, --policy all, and a key without --conversations need "
+        "--epsilon.",
         "-e --epsilon NUMBER",
         default=None,
     ),

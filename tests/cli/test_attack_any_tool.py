@@ -250,7 +250,7 @@ def test_names_that_are_ordinary_words_count_by_a_column_of_names(folder, nested
     found = attacked(*pair)
     assert found["survivors"]["by_kind"]["known_name"]["n"] == 3
     assert found["survivors"]["value"] == 1
-    assert "known_name: words that the list calls ordinary" in run(*pair).stdout
+    assert "known_name: ordinary words that are a name in another" in run(*pair).stdout
     run(*pair, "--fail-above", "survivors=0.5", expect=4)
 
 

@@ -171,6 +171,8 @@ def _of_unchanged(rows: Attack) -> Iterator[str]:
             yield f"rows that chance does not explain: {_list(details['rows'], count)}"
         return
     yield f"unchanged rows: {count:,} of {rows.n:,} with units"
+    if without := details.get("rows_without_units"):
+        yield f"rows without units, in which nothing was looked for: {without:,}"
     if details["rows"]:
         listed = [f"{each['row']} ({each['units']})" for each in details["rows"]]
         yield f"unchanged rows (units): {_list(listed, count)}"

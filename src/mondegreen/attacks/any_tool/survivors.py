@@ -164,10 +164,12 @@ class UnchangedRows:
     unit: str
     _count: int = 0
     _with_units: int = 0
+    _without: int = 0
     _most: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, row: Row) -> None:
         self._with_units += bool(row.units)
+        self._without += not row.units
         if row.is_unchanged:
             self._count += 1
             entry = (len(row.units), -row.number)
@@ -188,6 +190,7 @@ class UnchangedRows:
             self._with_units,
             {
                 "share": self._count / self._with_units if self._with_units else None,
+                "rows_without_units": self._without,
                 "rows": [
                     {"row": -number, "units": units}
                     for units, number in sorted(self._most, reverse=True)

@@ -12,8 +12,8 @@ from mondegreen.prompts.restore import JsonRestorer, Restorer
 from mondegreen.prompts.turns import Place, Turns
 
 _TEXTS: Final = ("reasoning_content", "reasoning", "refusal", "content")
-"""Programs may show all of them as one text, in this order."""
-"""What some models say to themselves. It is restored, and never sent back."""
+"""Programs may show all of them as one text, in this order. The first two are what some
+models say to themselves: it is restored, and never sent back."""
 
 _DELTA: Final = ".delta"
 _DONE: Final = ".done"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 KNOWN_NAME: Final = "known_name"
@@ -54,9 +55,6 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
     [0, 2]
     """
     split = [words for name in names for words in _split_all(name)]
-    # First and last names may be in two columns.
-    single = dict.fromkeys(name[0] for name in split if len(name) == 1)
-    split += [[a, b] for a in single for b in single if a != b]
     parts = {part for name in split for part in name if not part.islower()}
     parts |= {part.upper() for part in parts}
     # A possessive is the name, too.
@@ -70,6 +68,11 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
             for first in range(len(folded) - len(whole) + 1):
                 if folded[first : first + len(whole)] in orders:
                     found.update(range(first, first + len(whole)))
+    # First and last names may be in two columns.
+    single = {name[0].lower() for name in split if len(name) == 1}
+    for place, (word, following) in enumerate(pairwise(folded)):
+        if word != following and {word, following} <= single:
+            found.update((place, place + 1))
     yield from sorted(found)
 
 

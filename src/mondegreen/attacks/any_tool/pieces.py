@@ -1,8 +1,8 @@
 """Words that a release shows in part, or written in another way.
 
 ``diabet**`` tells *diabetes*, ``5550991942`` tells 555-099-1942, ``2,073`` tells 2073,
-and ``16/10/87`` tells 16 October 1987. Half of the
-letters of a word tell it: of the words of a language, few have the same half.
+and ``16/10/87`` tells 16 October 1987. Half of the letters of a word tell it: of the
+words of a language, few have the same half.
 """
 
 from __future__ import annotations
@@ -237,13 +237,9 @@ def is_written(
     >>> is_written("2073", count_written([text]), count_written(["Paid 9, in 2073."]))
     False
     """
-    found = count_written([unit])
-    dates = [each for each in found if len(each) == 3 and not isinstance(each, str)]
-    times = [each for each in found if len(each) == 2]
     if _has_letter(_drop_words_of_dates("", unit)):
         return False  # there is more to hide
-    number = _is_number(_drop_groups("", unit).strip())
-    whole: list[_Written] = [number[1]] if number else []
-    return any(
-        release[each] >= max(original[each], 1) for each in dates or times or whole
-    )
+    found: list[_Written] = [*_iterate_dates(unit)] or [*_iterate_times(unit)]
+    if not found and (number := _is_number(_drop_groups("", unit))):
+        found = [number[1]]
+    return any(release[each] >= max(original[each], 1) for each in found)

@@ -208,14 +208,20 @@ def _find_rewritten(
     texts: list[str],
 ) -> Iterator[range]:
     """Find the numbers and dates that the ways to read a release write otherwise."""
+    units = [
+        unit
+        for unit in units
+        if any(map(str.isdigit, "".join(words[unit.first : unit.last])))
+    ]
+    if not units:
+        return
     joined = [squeeze(each).casefold() for each in texts]
     mine, theirs = count_written([text]), count_written(texts)
     for unit in units:
         span = range(unit.first, unit.last)
         written = text[original.starts[unit.first] : original.ends[unit.last - 1]]
-        if is_joined([words[i] for i in span], joined):
-            yield span
-        elif is_written(written, mine, theirs):
+        is_number = is_joined([words[i] for i in span], joined)
+        if is_number or is_written(written, mine, theirs):
             yield span
 
 

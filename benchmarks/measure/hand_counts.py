@@ -116,7 +116,7 @@ def _is_guessed(reader: PublicReader, row: Row, word: str, index: int) -> bool:
     """Whether the first guess at the place of a word is the word."""
     if word not in row.words:
         return False
-    ids, scores = reader.scores(row, row.words.index(word), index % 2)
+    ids, scores = reader.scores(index, row.words.index(word))
     return bool(int(ids[scores.argmax()]) == reader.get_id(word))
 
 

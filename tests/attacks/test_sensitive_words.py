@@ -8,7 +8,8 @@ import pytest
 import mondegreen as mg
 from mondegreen.attacks.linkage import linkage
 from mondegreen.attacks.pairs import build_pairs, looks_drawn
-from mondegreen.attacks.policies import attack_policy, split_at_random, worst_guesses
+from mondegreen.attacks.parts import draw_parts
+from mondegreen.attacks.policies import attack_policy, worst_guesses
 from mondegreen.attacks.reader import TableReader
 from mondegreen.attacks.sensitive import (
     Guesses,
@@ -245,7 +246,6 @@ def test_mechanisms_over_a_space_are_judged_by_the_same_list(epsilon, low, high)
 
 
 def test_the_attacked_half_is_no_speaker_of_a_conversation():
-    attacked, known = split_at_random(1000)
-    assert sorted(attacked + known) == [*range(1000)]
-    assert len(attacked) == len(known) == 500
-    assert 200 < sum(i % 2 for i in attacked) < 300
+    halves = draw_parts(1000)
+    assert np.bincount(halves).tolist() == [500, 500]
+    assert 200 < halves[::2].sum() < 300

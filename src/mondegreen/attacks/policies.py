@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
 from mondegreen.arrays import Weights
 from mondegreen.attacks.attack import Attack, find_strongest
 from mondegreen.attacks.information import mutual_information
@@ -150,28 +148,3 @@ def worst_guesses(
         "chance that the word is guessed",
         {"words": [[word, summed[word]] for word in worst[:_LISTED] if named]},
     )
-
-
-def split_at_random(count: int) -> tuple[list[int], list[int]]:
-    """Split texts in halves: those that are attacked, and those that the attacker has.
-
-    Not every second one: in a conversation, these are all of one person, and an
-    attacker who learns from agents recovers little of what customers say.
-
-    Parameters
-    ----------
-    count : int
-        How many texts there are.
-
-    Returns
-    -------
-    attacked, known : list of int
-        In order. The same for one count.
-
-    Examples
-    --------
-    >>> split_at_random(5)
-    ([1, 2, 3], [0, 4])
-    """
-    order = np.random.default_rng(0).permutation(count)
-    return sorted(order[::2].tolist()), sorted(order[1::2].tolist())

@@ -16,6 +16,7 @@ import numpy as np
 from mondegreen.arrays import Floats, Ids
 from mondegreen.attacks.adversary import within
 from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.parts import draw_parts
 from mondegreen.attacks.sensitive import (
     InDomainReader,
     guess_hidden_words,
@@ -79,15 +80,18 @@ class PolicySample:
 
     @classmethod
     def of(cls, name: str, texts: Sequence[str], count: int = 0) -> PolicySample:
-        """Split texts, every fourth to look with and every fourth to check.
+        """Split texts at random, a quarter to look with and a quarter to check.
 
         >>> sample = PolicySample.of("x", ["a b", "c", "d", "e"])
         >>> sample.words, sample.corpus, sample.look, sample.check
-        (5, ['c', 'e'], ['a b'], ['d'])
+        (5, ['a b', 'd'], ['c'], ['e'])
         """
         words = sum(tokenize(list(texts)).counts())
-        parts = texts[1::2], texts[0::4], texts[2::4]
-        return cls(name, count or len(texts), words, *parts)
+        parts: list[list[str]] = [[], [], []]
+        for text, part in zip(texts, draw_parts(len(texts), 4).tolist(), strict=True):
+            parts[max(0, part - 1)].append(text)
+        corpus, look, check = parts
+        return cls(name, count or len(texts), words, corpus, look, check)
 
     def to_dict(self) -> dict[str, Any]:
         """Give JSON values: sizes alone."""

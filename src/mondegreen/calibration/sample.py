@@ -82,20 +82,36 @@ def read_sample(
 
 @final
 class Passage:
-    """Texts at equal distances, of so many words at most, or a single one."""
+    """Texts drawn at random, of so many words at most, or a single one.
+
+    They stand in their order. One source has one passage: draws have no other seed.
+    """
 
     def __init__(self, words: int) -> None:
         self.texts: list[str] = []
-        self._sizes: list[int] = []
-        self._most, self._words, self._step, self._seen = words, 0, 1, 0
+        self._drawn: list[tuple[float, int]] = []  # number of a text, and its words
+        self._most, self._words, self._limit = words, 0, 1.0
+        self._rng = np.random.default_rng(0)
 
     def add(self, texts: list[str], sizes: list[int]) -> None:
-        for text, size in zip(texts, sizes if self._most else (), strict=False):
-            if self._seen % self._step == 0:
-                self.texts.append(text)
-                self._sizes.append(size)
-                self._words += size
-            self._seen += 1
+        if not self._most:
+            return
+        numbers = self._rng.random(len(texts)).tolist()
+        for text, size, number in zip(texts, sizes, numbers, strict=True):
+            if number >= self._limit:
+                continue
+            self.texts.append(text)
+            self._drawn.append((number, size))
+            self._words += size
             while self._words > self._most and len(self.texts) > 1:
-                self.texts, self._sizes = self.texts[::2], self._sizes[::2]
-                self._words, self._step = sum(self._sizes), 2 * self._step
+                self._halve()
+
+    def _halve(self) -> None:
+        """Keep the texts with the lower half of the numbers that are drawn."""
+        pairs = [*zip(self.texts, self._drawn, strict=True)]
+        self._limit /= 2
+        kept = [pair for pair in pairs if pair[1][0] < self._limit]
+        kept = kept or [min(pairs, key=lambda pair: pair[1][0])]
+        self.texts = [text for text, _ in kept]
+        self._drawn = [drawn for _, drawn in kept]
+        self._words = sum(size for _, size in self._drawn)

@@ -597,7 +597,8 @@ def _attack_policy(
 
     from mondegreen.attacks.linked import draw_linked, link_printed
     from mondegreen.attacks.pairs import build_pairs
-    from mondegreen.attacks.policies import attack_policy, split_at_random
+    from mondegreen.attacks.parts import draw_parts
+    from mondegreen.attacks.policies import attack_policy
     from mondegreen.attacks.printed import PolicyRows
     from mondegreen.attacks.sensitive import InDomainReader
     from mondegreen.cli.attack_rows import (
@@ -615,8 +616,10 @@ def _attack_policy(
     if corpus:
         known = _public_texts(files, corpus, texts)
     else:
-        mine, others = split_at_random(len(texts))
-        known, texts = [texts[i] for i in others], [texts[i] for i in mine]
+        halves = draw_parts(len(texts))
+        mine = np.flatnonzero(halves == 0).tolist()
+        known = [text for text, half in zip(texts, halves, strict=True) if half]
+        texts = [texts[i] for i in mine]
         releases = None if releases is None else [releases[i] for i in mine]
     if not known:
         raise _without_corpus(files)

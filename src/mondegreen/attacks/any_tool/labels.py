@@ -16,6 +16,7 @@ import numpy as np
 from mondegreen.arrays import Floats
 from mondegreen.attacks.any_tool.rows import Row
 from mondegreen.attacks.attack import Attack, by_texts
+from mondegreen.attacks.parts import draw_parts
 from mondegreen.errors import ConfigurationError
 
 _PARTS: Final = 5
@@ -67,18 +68,19 @@ def _guess(
     number = {name: i for i, name in enumerate(names)}
     truth = np.array([number[label] for label in labels])
     hits = np.zeros(len(rows))
+    parts = draw_parts(len(rows), _PARTS)
     for part in range(_PARTS):
         words: dict[str, Floats] = defaultdict(lambda: np.zeros(len(names)))
         texts = np.zeros(len(names))
         for i, row in enumerate(rows):
-            if i % _PARTS != part:
+            if parts[i] != part:
                 texts[truth[i]] += 1
                 for word in read(row):
                     words[word][truth[i]] += 1
         totals = sum(words.values(), np.zeros(len(names))) + len(words) + 1
         prior = np.log(texts + 1)
         logs = {word: np.log((seen + 1) / totals) for word, seen in words.items()}
-        for i in range(part, len(rows), _PARTS):
+        for i in np.flatnonzero(parts == part).tolist():
             known = [logs[word] for word in read(rows[i]) if word in logs]
             score = sum(known, prior)
             best = score >= score.max() - 1e-9

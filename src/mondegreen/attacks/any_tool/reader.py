@@ -23,7 +23,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, final
@@ -35,6 +35,7 @@ from mondegreen.attacks.alignment import GONE
 from mondegreen.attacks.any_tool.rows import MASKED, MOVED, REPLACED, Row
 from mondegreen.attacks.any_tool.survivors import Shares
 from mondegreen.attacks.attack import Attack, wilson
+from mondegreen.attacks.parts import draw_parts
 from mondegreen.attacks.sensitive import word_classes
 from mondegreen.language.ngrams import NGrams
 from mondegreen.space.space import Space
@@ -108,8 +109,8 @@ class PublicReader:
         A model of PUBLIC text over the words of ``space``.
     space : Space
     rows : sequence of Row
-        The releases. What the tool hides is learned from every other one, and used on
-        the rest.
+        The releases. What the tool hides is learned from one half of them, drawn at
+        random, and used on the other half.
     """
 
     def __init__(self, language: NGrams, space: Space, rows: Sequence[Row]) -> None:
@@ -123,8 +124,12 @@ class PublicReader:
         self._number = number
         self._class = np.array([number[name] for name in names], dtype=np.int64)
         self._unigram = np.asarray(language.unigram_log[:-2], dtype=np.float64)
+        self.halves = draw_parts(len(rows)).tolist()
         # Words of one half are guessed by what the other half tells.
-        self._domains = [self._learn(rows[1::2]), self._learn(rows[::2])]
+        self._domains = [
+            self._learn([row for i, row in enumerate(rows) if self.halves[i] != half])
+            for half in (0, 1)
+        ]
         self._units = _unit_vectors(space)
 
     def _learn(self, rows: Sequence[Row]) -> _Domain:
@@ -172,14 +177,17 @@ class PublicReader:
             shares, dict(islice(strangers.items(), _STRANGERS)), logs, by_word
         )
 
-    def scores(self, row: Row, place: int, half: int) -> tuple[Weights, Floats]:
-        """Score the words that fit a place: ids, and logarithms up to a constant.
+    def scores(self, index: int, place: int) -> tuple[Weights, Floats]:
+        """Score the words that fit a place of a row: ids, and logarithms.
+
+        Logarithms are right up to a constant of the place.
 
         Ids above ``vocab_size`` are words outside the vocabulary, which stand in the
         same release or in texts of the other half.
         """
         model, size = self._language, self._language.vocab_size
-        domain, mark = self._domains[half], find_mark(row, place)
+        row, domain = self._rows[index], self._domains[self.halves[index]]
+        mark = find_mark(row, place)
         u, v, x, y = self._visible(row, place)
         share = (
             np.exp(self._forward(u, v)) * (1 - _FREQUENT) + _FREQUENT * domain.shares
@@ -285,10 +293,12 @@ class PublicReader:
             _raise_to(scores, model.triple_words[own], model.triple_log[own], size)
         return scores
 
-    def compute_expected(self, ids: Sequence[int], mark: str, half: int) -> list[float]:
-        """Tell how often each word is expected under a mark among all words read."""
-        domain, size = self._domains[half], self._language.vocab_size
-        rates = domain.by_class.get(mark)
+    def compute_expected(
+        self, ids: Sequence[int], index: int, place: int
+    ) -> list[float]:
+        """Tell how often words are expected among all, under the mark at a place."""
+        domain, size = self._domains[self.halves[index]], self._language.vocab_size
+        rates = domain.by_class.get(find_mark(self._rows[index], place))
         words = sum(len(row.words) for row in self._rows)
         found = []
         for word in ids:
@@ -313,7 +323,7 @@ class PublicReader:
     def guess(self, index: int, place: int) -> Guess:
         """Rank the truth at a hidden place of a row."""
         row = self._rows[index]
-        ids, scores = self.scores(row, place, index % 2)
+        ids, scores = self.scores(index, place)
         mark, truth = find_mark(row, place), self.get_id(row.words[place])
         strengths = _STRENGTHS if mark == _REPLACEMENT else (0.0,)
         if len(strengths) > 1:
@@ -347,13 +357,17 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     guess. At most 3,000 hidden words are guessed, of the first rows.
     """
     guesses, used = _guess_all(rows, reader)
-    strength = [_strongest(guesses.values(), half) for half in (1, 0)]
+    halves = reader.halves
+    strength = [
+        _strongest(each for each in guesses.values() if halves[each.row] != half)
+        for half in (0, 1)
+    ]
 
     def rank(index: int, place: int) -> int:
         if rows[index].fate[place] <= MOVED:
             return 1
         ranks = guesses[index, place].ranks
-        return ranks[strength[index % 2] if len(ranks) > 1 else 0]
+        return ranks[strength[halves[index]] if len(ranks) > 1 else 0]
 
     shares, kinds = Shares(), dict[str, list[int]]()
     guessed_rows: list[dict[str, int]] = []
@@ -414,11 +428,11 @@ def _guess_all(
     return guesses, len(rows)
 
 
-def _strongest(guesses: Any, half: int) -> int:
-    """Choose how much likeness weighs, on the texts of one half."""
+def _strongest(guesses: Iterable[Guess]) -> int:
+    """Choose how much likeness weighs: what guesses most replaced words right."""
     hits = np.zeros(len(_STRENGTHS))
     for each in guesses:
-        if each.row % 2 == half and len(each.ranks) > 1:
+        if len(each.ranks) > 1:
             hits += np.array(each.ranks) == 1
     return int(hits.argmax())
 

@@ -19,7 +19,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from mondegreen.attacks.any_tool.reader import PublicReader, find_mark
+from mondegreen.attacks.any_tool.reader import PublicReader
 from mondegreen.attacks.any_tool.rows import MASKED, REPLACED, Row
 from mondegreen.attacks.any_tool.survivors import Shares
 from mondegreen.attacks.attack import Attack
@@ -66,7 +66,7 @@ def solve_surrogates(rows: Sequence[Row], reader: PublicReader) -> Attack | None
     shares = Shares()
     taken: set[int] = set()
     for group in sorted(groups.values(), key=len, reverse=True):
-        word = _solve(group, rows, reader, taken, len(used) / len(places))
+        word = _solve(group, reader, taken, len(used) / len(places))
         if scope == "all rows":
             taken.add(word)
         hits = sum(reader.get_id(place.word) == word for place in group)
@@ -139,7 +139,6 @@ def _is_consistent(found: dict[str, Any]) -> bool:
 
 def _solve(
     group: Sequence[_Place],
-    rows: Sequence[Row],
     reader: PublicReader,
     taken: set[int],
     share: float,
@@ -151,17 +150,14 @@ def _solve(
     totals: dict[int, float] = defaultdict(float)
     some = group[:_CONTEXTS]
     for place in some:
-        row = rows[place.row]
-        ids, scores = reader.scores(row, place.at, place.row % 2)
+        ids, scores = reader.scores(place.row, place.at)
         scores = scores - np.logaddexp.reduce(scores)
         least = float(scores.min())
         for word, score in zip(ids.tolist(), scores.tolist(), strict=True):
             totals[word] += score - least
     own = {reader.get_id(place.surrogate) for place in some}
     first = group[0]
-    expected = reader.compute_expected(
-        [*totals], find_mark(rows[first.row], first.at), first.row % 2
-    )
+    expected = reader.compute_expected([*totals], first.row, first.at)
     # As many contexts as are looked at count as much as so many occurrences.
     weight = share * len(some) / len(group) if len(group) > 1 else 0.0
     best, found = -np.inf, -1

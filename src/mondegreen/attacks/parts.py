@@ -1,7 +1,7 @@
 """Texts in parts, drawn at random: an attacker learns from some and attacks the rest.
 
-Not every second text: in a conversation, these are all of one person, and an attacker
-who learns from agents recovers little of what customers say.
+Not every second text: in a conversation, these are all of one person. What agents say
+tells an attacker little about what customers say.
 """
 
 from __future__ import annotations

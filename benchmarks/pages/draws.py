@@ -14,7 +14,7 @@ from mondegreen.language.build import read_words
 
 DRAWS: Final = 101
 RULE: Final = (
-    f"Real output: the middle one of {DRAWS} results, ranked by a public language "
+    f"Real output: of {DRAWS} results, the median by the score of a public language "
     "model."
 )
 

@@ -90,7 +90,8 @@ def _lines(row: Row) -> tuple[tuple[Line, ...], str]:
         ends = mean["low"], mean["high"]
         found = each["measures"].get("epsilon", {"value": place})
         epsilon = point.get("epsilon", found["value"])
-        curve = curves.setdefault((str(point[by]), _rest(row, point)), [])
+        key = _name(by, point[by]), _rest(row, point)
+        curve = curves.setdefault(key, [])
         known = Point((place, place), ends, float(epsilon), estimate=mean["value"])
         curve.append(known)
     part = ""
@@ -98,10 +99,11 @@ def _lines(row: Row) -> tuple[tuple[Line, ...], str]:
         parts = Counter(rest for _, rest in curves)
         part = max(parts, key=lambda rest: (READER in rest, parts[rest]))
         curves = {key: points for key, points in curves.items() if key[1] == part}
-    several = len({rest for _, rest in curves}) > 1
+    # What goes with the second axis, value by value, need not be told.
+    several = len(curves) > len({value for value, _ in curves})
     lines = tuple(
         Line(
-            ", ".join(key) if several else key[0],
+            ", ".join(filter(None, key)) if several else key[0],
             style,
             tuple(sorted(points, key=_epsilon)),
         )
@@ -143,7 +145,12 @@ def _rest(row: Row, point: Row) -> str:
         for names in (varies, words)
     )
     enough = words if len(whole) == len(short) else varies
-    return ", ".join(str(point[name]) for name in enough)
+    return ", ".join(_name(name, point[name]) for name in enough)
+
+
+def _name(name: str, value: object) -> str:
+    """Write a value for a legend: a number by itself tells nobody what it is of."""
+    return f"{name} {value}" if str(value).replace(".", "").isdigit() else str(value)
 
 
 def _is_shown(row: Row, point: Row) -> bool:

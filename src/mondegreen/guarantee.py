@@ -446,8 +446,15 @@ class Guarantee:
                 f"{self.loss(nearest):.3g} nats; any two words{within}: at most "
                 f"{far:.3g} nats"
             )
-            exact = "" if self.certified is None else f"{self.certified:.6g}"
-            proved = [("loss", so), ("certified", exact)]
+            proved = [("loss", so)]
+            if self.certified is not None:
+                near = self.certified * nearest
+                exact = (
+                    f"epsilon {self.certified:.6g}: nearest neighbor at most "
+                    f"{near:.3g} nats; any two words{within}: at most "
+                    f"{self.word_loss:.3g} nats"
+                )
+                proved.append(("certified", exact))
         adds = (
             "losses of several words add up; n nats change odds by a factor of at most"
         )
@@ -492,7 +499,7 @@ class Guarantee:
         if self.has_groups:
             return (
                 f"A sensitive word hides among at least {self.hides_among:,} words of "
-                f"its kind (mondegreen policy show WORD). {self._hiding_in_formats()} "
+                f"its group (mondegreen policy show WORD). {self._hiding_in_formats()} "
                 "Losses add up over the words of a text."
             )
         near = self.effective_epsilon * self.scale["nearest"]

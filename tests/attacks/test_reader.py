@@ -11,7 +11,13 @@ from mondegreen.attacks.adversary import Adversary, read, success_against, withi
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.outputs import compute_outputs
 from mondegreen.attacks.pairs import Pairs, build_pairs
-from mondegreen.attacks.reader import Knowledge, SentenceReader, add_way, reader
+from mondegreen.attacks.reader import (
+    Knowledge,
+    SentenceReader,
+    add_way,
+    learning_reader,
+    reader,
+)
 from mondegreen.attacks.worst_words import worst_words
 from mondegreen.calibration.evaluate import Evaluator, Setting
 from mondegreen.calibration.plan import Plan
@@ -199,3 +205,14 @@ def test_what_a_reader_gets_right_of_other_texts_is_its_chance():
     prior = np.full(small.SIZE + 1, 1 / (small.SIZE + 1))
     found = reader(pairs, {"nothing": Stubborn()}, prior)
     assert found.value == found.chance == 1.0
+
+
+def test_a_law_that_is_not_closed_is_drawn_once_for_both_readers(
+    language, pairs, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("MONDEGREEN_HOME", str(tmp_path))
+    state = mg.mechanism("laplace", epsilon=9.0).prepare(small.space())
+    knowledge = Knowledge.of_language(state, language)
+    drawn = pairs.sample(state, rng_of())
+    assert learning_reader(drawn, knowledge) is not None
+    assert len([*(tmp_path / "channels").iterdir()]) == 1

@@ -78,7 +78,7 @@ def test_one_number_is_what_a_word_hides_among(name):
     among = f"hides among the {least} words of group"
     assert among in run("policy", "show", word, *flags).stdout
     stated = run("explain", word, "-e", "12", *flags).stdout
-    assert f"hides among at least {least} words of its kind" in stated
+    assert f"hides among at least {least} words of its group" in stated
     page = Path(__file__).parents[2] / "docs" / "how-to" / "choose-a-policy.md"
     text = " ".join(page.read_text("utf-8").split())
     assert f"*smallest group of words* has {least} words in" in text

@@ -18,7 +18,7 @@ from mondegreen.attacks.outputs import Outputs
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.calibration.monte_carlo import best_guesses, sample_outputs
 from mondegreen.calibration.subsample import draw_inputs
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State, no_progress
 
 _DRAWS: Final = 400_000
 _OWN: Final = "the exact word frequencies of these texts"
@@ -49,20 +49,25 @@ def single_word(pairs: Pairs, public: Outputs, own: Outputs, knows: str) -> Atta
 def single_word_by_draws(pairs: Pairs, guess: Ids, prior: Floats, knows: str) -> Attack:
     """Attack released words, where the law is not closed, with guesses from draws.
 
-    At most as often right as the best guess is.
+    It is right at most as often as the best guess.
     """
     hits = (guess[pairs.outputs] == pairs.inputs).astype(np.float64)
     return _build_attack(pairs, hits, prior, knows, draws=_DRAWS)
 
 
-def learn_guesses(state: State, prior: Floats, rng: np.random.Generator) -> Ids:
+def learn_guesses(
+    state: State,
+    prior: Floats,
+    rng: np.random.Generator,
+    progress: Progress = no_progress,
+) -> Ids:
     """Learn the best guess of each output, shape (V,), from draws of a prior.
 
     An output that never came is taken for the input.
     """
     every = np.arange(state.space.vocab_size, dtype=np.int32)
     inputs = draw_inputs(prior, _DRAWS, rng)
-    outputs = sample_outputs(state, inputs, rng)
+    outputs = sample_outputs(state, inputs, rng, progress)
     guesses, _ = best_guesses(
         np.concatenate([every, inputs]), np.concatenate([every, outputs])
     )

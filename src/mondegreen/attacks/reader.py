@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.bayes import blind_success
+from mondegreen.attacks.outputs import has_closed_law
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.decode.adapt import Adapter
 from mondegreen.decode.channel import load_channel
@@ -132,8 +133,9 @@ class Knowledge:
         language.check_space(state.space)
         name = "one" if language.path is None else language.path.stem
         says = f"the public language model {name}"
-        if state.author:
-            # Nothing of another law is kept on disk: one pass over it serves both.
+        if state.author or not has_closed_law(state):
+            # A law that is not kept on disk, or that takes minutes to draw from: one
+            # pass over it serves both readers.
             adapter = Adapter(state, language, progress)
             channel = adapter.channel(language)
             learns = functools.partial(_learn_reader, lambda: adapter)

@@ -114,7 +114,8 @@ def attack_all(
         found.append(averaging(state, pairs, prior, rng, shown))
     else:
         tell("single words, from draws")
-        guess = learn_guesses(state, prior, rng)
+        shown = _share(tell, "single words, from draws")
+        guess = learn_guesses(state, prior, rng, shown)
         found += [_unknown(name, pairs) for name in _NEED_LAW]
         if is_drawn:
             found.append(single_word_by_draws(pairs, guess, prior, knows))

@@ -145,14 +145,15 @@ def attack(
     fail_above: tuple[str, ...] = option(
         "Exit with code 4 if the upper end of an interval is above VALUE, such as "
         "survivors=0.01 for 1 %, or if the attack has no result. For rows, VALUE is a "
-        "number of rows: unchanged_rows=0. "
+        "number of rows: unchanged_rows=0. Any limit also fails if another column of "
+        "RELEASE holds originals (other_columns). Repeatable.\n\n"
         "NAME without --epsilon: survivors, unchanged_rows, displaced_rows, reader, "
-        "surrogates, linkage, attribute, and with --spans partly_left, identity. With "
-        "--epsilon: sensitive_words, single_word, reader, worst_word, "
-        "mutual_information, linkage, and with a RELEASE survivors, unchanged_rows, "
-        "unpaired_rows. With --policy all: also learning_reader, categories, "
-        "averaging, and no survivors. Any limit also fails if another column of "
-        "RELEASE holds originals (other_columns). Repeatable.",
+        "surrogates, linkage, attribute. With --spans: also partly_left, "
+        "identity.\n\n"
+        "NAME with --epsilon: sensitive_words, single_word, reader, worst_word, "
+        "mutual_information, linkage. With a RELEASE: also survivors, "
+        "unchanged_rows, unpaired_rows. With --policy all: also learning_reader, "
+        "categories, averaging, but no survivors.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(

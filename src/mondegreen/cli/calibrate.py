@@ -72,8 +72,8 @@ def calibrate(
         "-t --target KEY=VALUE",
     ),
     over: Literal["worst", "P99", "P95", "P90", "P75", "P50", "mean"] = option(
-        "For which share of the words n_w and s_w must hold: all words (worst), this "
-        "percentage of the vocabulary, or the mean.",
+        "Which words n_w and s_w must hold for: all of the vocabulary (worst), a "
+        "percentage of it (P95: 95 %), or the mean over all words.",
         default="P95",
     ),
     prior: Literal["sample", "uniform"] = option(

@@ -621,13 +621,13 @@ def is_running(pid):
 @posix
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.slow("pipes between processes")
-def test_a_reader_that_leaves_is_no_error(space_file, folder, jobs):
+def test_a_reader_that_leaves_is_told_by_the_exit_code_alone(space_file, folder, jobs):
     Path("in.txt").write_text("\n".join(sentences(40_000)) + "\n")
     command = f"{SCRIPT} privatize in.txt -e 2 -q --policy all --space {space_file}"
     command += f" -j {jobs}"
     script = f"{{ {command}; echo $? >&2; }} | head -1"
     done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, timeout=60)
-    assert done.stderr == b"0\n"
+    assert done.stderr == b"141\n"
     assert shape(done.stdout.decode()) == " ".join("W" * 8) + "\n"
 
 

@@ -65,6 +65,9 @@ _VERBS: Final = {
 }
 
 _SETTINGS: Final = {"help_option_names": ["-h", "--help"], "show_default": True}
+_READER_GONE: Final = 141
+"""What a shell reports of a program that SIGPIPE ended: the output is incomplete."""
+
 _DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
@@ -161,7 +164,8 @@ def cli() -> None:
     To hide what happened as well, replace every word: --policy all.
 
     \b
-    Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.
+    Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted, 141 output
+    cut off (as by head).
     """  # noqa: D205, D301
 
 
@@ -194,7 +198,7 @@ def _run(entry: click.Command) -> int | None:
         error.show()
         return error.exit_code
     except _ReaderGoneError:
-        return 0
+        return _READER_GONE
     except Exception as error:
         await_interrupt(error)
         return _report_bug(error)

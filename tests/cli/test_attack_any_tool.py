@@ -452,3 +452,24 @@ def test_originals_in_names_of_fields_and_doubled_fields_are_found(of_masks, pla
     Path("r.json").write_text(f"[{','.join(lines)}]")
     done = run_command("attack", "o.jsonl", "r.json", *ask[3:], *limit, expect=4)
     assert "other_columns is 400" in done.stderr
+
+
+@pytest.mark.slow("attacks")
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "will.ortega@example.org art-miller@example.org hope_banks9@example.org",
+        "W.Will A.Art H.Hope",
+    ],
+)
+def test_addresses_and_initials_state_names_in_a_column_of_any_title(folder, stated):
+    firsts = "Will", "Art", "Hope"
+    texts = [f"Thanks for the help.\n{first} from support" for first in firsts]
+    write_lines(Path("theirs.jsonl"), [{"text": text} for text in texts])
+    rows = [
+        {"text": text, "who": name}
+        for text, name in zip(texts, stated.split(), strict=True)
+    ]
+    write_lines(Path("mine.jsonl"), rows)
+    found = attacked("mine.jsonl", "theirs.jsonl", "--column", "text")
+    assert found["survivors"]["by_kind"]["known_name"]["n"] == 3

@@ -63,6 +63,7 @@ def test_what_formulas_of_a_sheet_quote_is_looked_at(folder):
         ["+49 30 123456", "030/123 456-7", "(089) 12345"],
         ["555-010-2211", "(555) 010-2211", "555.010.2211"],
         ["Ann", "Bob", "Will", "Zoe", "Ann", "Max"],
+        ["A. Zyxwold", "B.C. Zyxwold", "Zyxwold D."],
     ],
 )
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".json"])

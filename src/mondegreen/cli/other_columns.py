@@ -41,17 +41,22 @@ _FULL_NAME: Final[_Shape] = re.compile(
 _LAST_FIRST: Final[_Shape] = re.compile(
     r"[^\W\d_][\w'’-]+, [A-Z][\w'’-]*\.?( [A-Z][\w'’-]*\.?)?"  # Miller, Ann B.
 ).fullmatch
+_INITIAL: Final[_Shape] = re.compile(
+    r"([A-Z]\. ?){1,3}[A-Z][\w'’-]+|[A-Z][\w'’-]+( [A-Z]\.){1,3}"  # A. Miller
+).fullmatch
+_ADDRESS: Final[_Shape] = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+").fullmatch
 _ONE_NAME: Final[_Shape] = re.compile(r"[A-Z][\w'’-]+").fullmatch
 _DATE: Final[_Shape] = re.compile(
     r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3(\d\d){1,2})([ T].*)?"
 ).fullmatch
 _SHAPES: Final[tuple[_Shape, ...]] = (
     _FULL_NAME,
+    _INITIAL,
+    _ADDRESS,
     _DATE,
     *(
         re.compile(shape).fullmatch
         for shape in (
-            r"[^\s@]+@[^\s@]+\.[^\s@]+",  # an e-mail address
             r"[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}",  # a UUID
             r"[A-Za-z]{0,4}[-_]?\d{6,}",  # a number of a customer
             r"(\+|0)\d[\d ()/.-]{5,}\d",  # a telephone number
@@ -64,9 +69,9 @@ _WORDS: Final = 3
 """A text has so many words or more; a label has fewer."""
 
 _OF_PEOPLE: Final = frozenset(
-    "agent author client contact customer employee familyname firstname forename "
-    "fullname givenname lastname maidenname member name names nickname owner patient "
-    "reviewer sender student surname".split()
+    "agent author client contact customer email employee familyname firstname "
+    "forename fullname givenname lastname mail maidenname member name names nickname "
+    "owner patient reviewer sender student surname".split()
 )
 """Words in the name of a column whose values may be names of people."""
 
@@ -166,7 +171,7 @@ def find_name_columns(source: AbstractSource, batch: pa.RecordBatch) -> list[str
         for path, values in _read_others(source, batch).items()
         if not _OF_PEOPLE.isdisjoint(_split_name(path))
         or path.rpartition(".")[2].lower() in ("first", "last")
-        or _has_shape(values, (_FULL_NAME, _LAST_FIRST))
+        or _has_shape(values, (_FULL_NAME, _LAST_FIRST, _INITIAL, _ADDRESS))
     ]
 
 

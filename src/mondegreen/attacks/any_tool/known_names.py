@@ -19,8 +19,15 @@ _MOST: Final = 4
 
 _TITLES: Final = frozenset("dr miss mr mrs ms prof sir".split())
 
+_OFFICES: Final = frozenset(
+    "admin billing contact hello help info mail office order orders sales service "
+    "shop support team".split()
+)
+"""A mail address with one of these words is that of no person."""
+
 _separators = re.compile(r"\s*(?:[;/&|,\n]|\band\b)\s*").split
 _words = re.compile(r"[^\W\d_][^\W\d_'’-]+(?:['’-][^\W\d_]+)*").findall
+_address = re.compile(r"([^\s@]+)@[^\s@]+\.[^\s@]+").fullmatch
 _is_name = re.compile(r"[^\W\d_][\w'’.-]*(?:,? [^\W\d_][\w'’.-]*)*").fullmatch
 
 
@@ -38,7 +45,7 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
         As the text writes them.
     names : sequence of str
         The values of the columns of names. A value can hold several, such as
-        "Hope; May". A value that is no name is left out.
+        "Hope; May", or be an e-mail address. A value that is no name is left out.
 
     Yields
     ------
@@ -53,6 +60,8 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
     [3, 4]
     >>> list(find_known_names("Hope called May".split(), ["Hope; May"]))
     [0, 2]
+    >>> list(find_known_names("Ask hope banks".split(), ["hope.banks@example.org"]))
+    [1, 2]
     """
     split = [words for name in names for words in _split_all(name)]
     parts = {part for name in split for part in name if not part.islower()}
@@ -78,6 +87,10 @@ def find_known_names(words: Sequence[str], names: Sequence[str]) -> Iterator[int
 
 def _split_all(value: str) -> list[list[str]]:
     """Split a value into the words of each of its names."""
+    if address := _address(value.strip()):
+        words = _words(re.sub(r"[\W\d_]+", " ", address[1]))
+        is_person = 0 < len(words) <= _MOST and _OFFICES.isdisjoint(words)
+        return [[word.capitalize() for word in words]] if is_person else []
     whole = _split(value)
     parts = [_split(part) for part in _separators(value.strip()) if part]
     # Where one part is no name, the value is text. "Hope, Will" is also one name.

@@ -23,16 +23,24 @@ def amount(number: int | str, noun: str) -> str:
     return f"{shown} {noun}" + ("" if shown == "1" else "s")
 
 
-def describe_repeated_ids(column: object, distinct: int, rows: str) -> str:
+def describe_repeated_ids(
+    column: object, distinct: int, rows: str, *, is_keyed: bool = True
+) -> str:
     """Say that ids repeat, by the name of their column; no id is shown.
+
+    Without a key of noise, ids only count releases in a ledger.
 
     >>> describe_repeated_ids("id", 2, amount(3, "row")).partition(". ")[0]
     "ids repeat: 'id' has 2 different values in 3 rows"
     """
+    what = (
+        "Equal texts with one id get the same release."
+        if is_keyed
+        else "The ledger counts all rows with one id as one record."
+    )
     return (
-        f"ids repeat: {column!r} has {distinct:,} different values in {rows}. Equal "
-        "texts with one id get the same release. If these ids are not those of "
-        "people, use a column with one value per record."
+        f"ids repeat: {column!r} has {distinct:,} different values in {rows}. {what} "
+        "If these ids are not those of people, use a column with one value per record."
     )
 
 

@@ -183,6 +183,11 @@ def test_ids_that_repeat_are_counted(folder):
         "those of people, use a column with one value per record.\n"
     )
     assert run(write({"topic": ["a", "b"], "text": [TEXT] * 2}), *more).stderr == ""
+    ledger = "--ledger", "ledger", "--ledger-key-file", "key"
+    path = write({"topic": ["a", "b", "a"], "text": [TEXT] * 3})
+    told = run(path, *more[:2], *more[4:], *ledger).stderr
+    assert "The ledger counts all rows with one id as one record. If these" in told
+    assert "same release" not in told
 
 
 def test_columns_that_are_privatized_are_not_named_and_the_id_is(folder):

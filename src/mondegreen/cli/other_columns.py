@@ -88,25 +88,25 @@ _Kind: TypeAlias = Literal["personal", "text", "other"]
 
 
 def warn_of_other_columns(
-    source: AbstractSource, batches: Iterator[pa.RecordBatch]
+    source: AbstractSource, batches: Iterator[pa.RecordBatch], *, is_keyed: bool
 ) -> Iterator[pa.RecordBatch]:
     """Pass batches on; look at the first one, before any of it is written, and warn.
 
     The warning holds names of columns, never values. Fields within fields, as of JSON,
-    are named by their paths.
+    are named by their paths. ``is_keyed`` says whether ids fix the noise.
     """
     for number, batch in enumerate(batches):
         if not number:
-            _warn(source, batch)
+            _warn(source, batch, is_keyed=is_keyed)
         yield batch
 
 
-def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
+def _warn(source: AbstractSource, batch: pa.RecordBatch, *, is_keyed: bool) -> None:
     found: dict[_Kind, list[str]] = {"personal": [], "text": [], "other": []}
     for path, values in _read_others(source, batch).items():
         found[_find_kind(path, values)].append(path)
     start = f"Warning: {source.name}:"
-    _warn_of_id(source, batch, start)
+    _warn_of_id(source, batch, start, is_keyed=is_keyed)
     if personal := found["personal"]:
         say(
             f"{start} columns that look like names, addresses, ids or dates pass "
@@ -137,7 +137,9 @@ def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
         )
 
 
-def _warn_of_id(source: AbstractSource, batch: pa.RecordBatch, start: str) -> None:
+def _warn_of_id(
+    source: AbstractSource, batch: pa.RecordBatch, start: str, *, is_keyed: bool
+) -> None:
     if source.id_column is None:
         return
     if source.id_column not in source.drop:
@@ -150,7 +152,10 @@ def _warn_of_id(source: AbstractSource, batch: pa.RecordBatch, start: str) -> No
     distinct = len(ids.unique())
     if distinct < len(ids):
         rows = f"the first {amount(len(ids), 'row')}"
-        say(f"{start} {describe_repeated_ids(source.id_column, distinct, rows)}")
+        told = describe_repeated_ids(
+            source.id_column, distinct, rows, is_keyed=is_keyed
+        )
+        say(f"{start} {told}")
 
 
 def _describe_names(source: AbstractSource, names: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ import click
 from mondegreen.cli.before_after import FirstTexts
 from mondegreen.cli.other_columns import warn_of_other_columns
 from mondegreen.cli.other_language import warn_of_other_language
+from mondegreen.sampling.noise import KeyedNoise
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ class Releaser:
         """Write the releases of all texts of a source, and count them."""
         batches = self._first.take_originals(source, source.batches())
         batches = self._certified.take_originals(source, batches)
-        batches = warn_of_other_columns(source, batches)
+        is_keyed = isinstance(self.privatizer.noise, KeyedNoise)
+        batches = warn_of_other_columns(source, batches, is_keyed=is_keyed)
         batches = self._note_unchanged(source, batches)
         batches = warn_of_other_language(source, self.privatizer, batches)
         by_id, ledger = source.id_column, self._count_in_ledger(source, names)

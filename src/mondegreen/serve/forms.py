@@ -79,8 +79,8 @@ class RestoreRequest(_Form):
     """Texts with surrogates, such as answers of a language model."""
 
     texts: Annotated[list[str | None], _First()] = Field(
-        description="Texts, each read by itself. Send an answer as one text: in pieces, "
-        "a link that begins in one and ends in the next is not seen. A null stays null."
+        description="Texts, each read by itself. Send an answer as one text: a link "
+        "that begins in one text and ends in the next is not seen. A null stays null."
     )
     conversation: str = Field(
         max_length=_LONGEST_NAME, description="The token of the conversation."

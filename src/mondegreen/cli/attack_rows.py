@@ -162,10 +162,12 @@ def _of_unchanged(rows: Attack) -> Iterator[str]:
     count, details = int(rows.value or 0), rows.details
     if "expected" in details:
         by_chance = details["expected"]
-        shown = "not known" if by_chance is None else f"{by_chance:.2g}"
+        chance = "how many chance explains is not known"
+        if by_chance is not None:
+            chance = f"at most {by_chance:.2g} expected by chance"
         yield (
             f"rows whose hidden words are all unchanged: {details['found']:,} of "
-            f"{rows.n:,} (at most {shown} expected by chance)"
+            f"{rows.n:,} ({chance})"
         )
         if details["rows"]:
             yield f"rows that chance does not explain: {_list(details['rows'], count)}"

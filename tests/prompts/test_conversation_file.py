@@ -523,3 +523,25 @@ def test_options_that_do_not_fit_are_refused(tmp_path, monkeypatch, options, say
     assert done.exit_code in (2, 4)
     assert says in done.output
     assert not (tmp_path / "F").exists()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER DELETE ON kept BEGIN INSERT OR REPLACE INTO kept "
+        "VALUES (old.name, old.head, old.body); END",
+        "CREATE TRIGGER t BEFORE INSERT ON kept BEGIN SELECT RAISE(IGNORE); END",
+        "CREATE TABLE other (x)",
+        "CREATE VIEW v AS SELECT 1",
+    ],
+)
+def test_a_file_with_another_schema_is_refused(path, guard, statement):
+    with opened(path, guard):
+        pass
+    with closing(sqlite3.connect(path, isolation_level=None)) as rows:
+        rows.execute(statement)
+    with (
+        pytest.raises(ConversationFileError, match="no file of conversations"),
+        opened(path, guard),
+    ):
+        pass

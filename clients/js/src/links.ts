@@ -7,6 +7,16 @@ const IPV6 = /\[[\da-f.]*:[\da-f.]*:[\da-f:.]*(?:%[\w.~-]+)?\]$/i;
 const TAG = /<[A-Za-z/!?]$/;
 const RAW = /<(\/?)(style|script)$/i;
 
+// Elements that send their content, load something, or are as wide as their content.
+const HOLDERS = new Set(
+  (
+    "applet audio base button canvas caption col colgroup datalist details dialog embed fencedframe fieldset form " +
+    "frame frameset iframe image img input isindex legend link marquee math menu menuitem meta meter noembed " +
+    "noframes noscript object optgroup option output picture plaintext portal progress select slot source summary " +
+    "svg table tbody td template textarea tfoot th thead tr track video xmp"
+  ).split(" "),
+);
+
 // Signs of a quotation or a list, which may stand before a definition, as blanks may.
 const MARKER = /[\s\x85>*+\d.):-]/;
 
@@ -79,7 +89,7 @@ export class LinkScanner {
     return this.readings.some((reading) => reading.isInside);
   }
 
-  /** The sign that ends the target or the value that begins here; nothing where an address would be sent to another. */
+  /** The sign that ends the target that begins here; nothing where an address may be sent to another one. */
   get ownEnd(): string {
     const [end, other] = this.readings.map((reading) => reading.ownEnd);
     return end === other ? end! : "";
@@ -131,7 +141,6 @@ class Reading {
   private isAngle = false;
   private isAtLine = false; // whether a definition begins its line
   private isAtStart = false; // whether a target in Markdown begins here
-  private isAtValue = false; // whether the value of an attribute begins here
   private isBlank = false; // whether the line has nothing but blanks yet
   private isDefinition = false;
   private isEscape = false;
@@ -156,7 +165,6 @@ class Reading {
   get ownEnd(): string {
     const isSent = this.isInRun && this.runAt <= this.brackets;
     if (isSent || this.brackets || this.raw.size || this.kept > (this.isAtStart && !this.depth ? 1 : 0)) return "";
-    if (this.isAtValue && !this.depth && !this.isAngle) return /["']?$/.exec(this.last)![0] || ">";
     return !this.isAtStart || this.tags.size ? "" : this.isAngle ? ">" : this.depth ? ")" : "\n";
   }
 
@@ -260,10 +268,9 @@ class Reading {
 
   /** Follow all tags that may be open here, since browsers and Markdown read different ones. */
   private tag(sign: string): void {
-    const [wasValue, isAlone, isQuote] = [this.isValue, this.isOutsideOfQuotes, /["']/.test(sign)];
+    const [wasValue, isQuote] = [this.isValue, /["']/.test(sign)];
     const isMarker = sign === ">" && this.isPrefix; // of a quotation
     this.isValue = sign === "=" || (wasValue && (isBlank(sign) || sign === "\f"));
-    this.isAtValue = isAlone && (isQuote ? wasValue : sign === "=");
     if (isQuote && this.tags.size) {
       const opens = wasValue && this.tags.has("");
       if (this.tags.delete(sign)) this.tags.add("");
@@ -275,6 +282,7 @@ class Reading {
     }
     this.isQuoted ||= isMarker;
     if (this.raw.size && this.last.endsWith("<!--")) this.kept = TO_END; // a script may go on behind its closing tag
+    if (HOLDERS.has(/<([a-z]+)[\s/>]$/i.exec(this.last)?.[1]!.toLowerCase() ?? "")) this.kept = TO_END;
     const raw = RAW.exec(this.last);
     if (raw) this.raw[raw[1] ? "delete" : "add"](raw[2]!.toLowerCase());
   }

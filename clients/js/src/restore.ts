@@ -25,7 +25,7 @@ const WORD_OF_YEAR = /(\p{L}+)[.,]?(?: (?:of|de|del|di))?[ -]$/u;
 /** An address that ends with its host, which more signs would make another one. */
 const BARE = /(?:https?:\/\/|www\.)[^/?#\s]*$/i;
 const ALONE = /^[.,;:!?*()<>[\]{}"'`|]{0,7}(?:[ \t\r\n]|$)/;
-const MAY_JOIN = new RegExp(`${LABEL}(?:\\.|\\\\(?:u(?:20?)?)?)?$`, "uy");
+const MAY_JOIN = new RegExp(`${LABEL}(?:\\\\?\\.|\\\\(?:u(?:20?)?)?|&#?[0-9A-Za-z]{0,12})?$`, "uy");
 
 /** Restores one answer. What comes of two pieces is what comes of the whole. */
 export class Restorer {

@@ -49,7 +49,12 @@ const IN_LABEL =
 export const LABEL = `(?:(?![0-9A-Za-z])${IN_LABEL}${IN_LABEL}{0,62})?`;
 
 /** What follows a word that is part of a host or of a user; it matches at `lastIndex`. */
-export const JOINED = new RegExp(`${LABEL}(?:@|\\.[\\p{L}\\p{N}]|\\\\u(?:[^2]|2[^0]|20[^0-6]))`, "uy");
+export const JOINED = new RegExp(
+  `${LABEL}(?:@|\\\\?\\.[\\p{L}\\p{N}]|\\\\[-@_+%~]|\\\\u(?:[^2]|2[^0]|20[^0-6])` +
+    "|&(?:(?:period|commat|lowbar|colon);|#[xX]?0{9}" +
+    "|#0*(?:4[56]|58|64|95)[^0-9]|#[xX]0*(?:2[dDeE]|3[aA]|40|5[fF])[^0-9A-Fa-f]))",
+  "uy",
+);
 
 export const BEFORE_TAG = ["<", "</"];
 /** Tags of HTML whose names may be hidden: most are no words of a list. */

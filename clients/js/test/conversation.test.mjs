@@ -203,12 +203,15 @@ test("no own address is the beginning of another host", () => {
     "<@'.evil.example/a>",
     "<@ x>",
     "see @,.evil.example/a",
+    '<a href="@">x</a>',
+    "<iframe name='@'>",
+    "<textarea>@",
   ];
   for (const form of others) {
     const answer = form.replace("@", () => sent);
     assertRestored(conversation, answer, answer);
   }
-  for (const form of ["[x](@)", "![x](<@>)", "[a]: @\n", "[a]: <@>", '<a href="@">x</a>', "<@>", "(see @).", "`@`"]) {
+  for (const form of ["[x](@)", "![x](<@>)", "[a]: @\n", "[a]: <@>", "<p>@</p>", "<@>", "(see @).", "`@`"]) {
     assertRestored(conversation, form.replace("@", () => sent), form.replace("@", () => own));
   }
 });

@@ -46,6 +46,11 @@ class _Piecewise:
         if self._restorer:
             self._restorer.leave()
 
+    def keep(self) -> None:
+        """Restore nothing of it."""
+        if self._restorer:
+            self._restorer.keep()
+
     def end(self) -> str:
         rest = self._restorer.end() if self._restorer else ""
         self._restorer = None
@@ -94,6 +99,8 @@ class AnswerRestorer:
         self._pieces: dict[tuple[Any, ...], _Piecewise] = {}
         self._shared: dict[str, LinkScanner] = {}
         self._current: _Piecewise | None = None  # the text of the stream that goes on
+        self._ended = set[Any]()  # choices of the stream
+        self._seen: dict[Any, int] = {}  # how many outputs, or parts of each, have come
         self._kind = ""  # of the event that is read
         self._noted: list[tuple[str, _Piecewise]] = []
         self._last: dict[str, Any] = {}
@@ -224,6 +231,7 @@ class AnswerRestorer:
                 ("chat", index, 0, "completion"), choice["text"]
             )
             if is_last:
+                self._ended.add(index)
                 choice["text"] += self._close(("chat", index, 0, "completion"))
             return
         delta = choice.get("delta")
@@ -246,6 +254,7 @@ class AnswerRestorer:
                 function["arguments"] = self._feed(key, function["arguments"])
 
     def _close_choice(self, index: Any, delta: dict[str, Any]) -> None:
+        self._ended.add(index)
         for key in [each for each in self._pieces if each[:2] == ("chat", index)]:
             rest, (_, _, place, name) = self._close(key), key
             if rest and name == "arguments":
@@ -260,6 +269,7 @@ class AnswerRestorer:
         stem = kind.removesuffix(_DELTA).removesuffix(_DONE)
         where = ("item_id", "output_index", "content_index")
         key = ("response", stem, *(shown.get(name) for name in where))
+        self._comes_next("outputs", shown.get("output_index"))
         if stem in _STREAMED and kind.endswith(_DELTA):
             if isinstance(shown.get("delta"), str):
                 shown["delta"] = self._feed(key, shown["delta"])
@@ -279,12 +289,39 @@ class AnswerRestorer:
     def _feed(self, key: tuple[Any, ...], text: str) -> str:
         if key not in self._pieces:
             self._pieces[key] = self._begin(_find_form(key), _DELTA)
+            if not self._is_in_order(key):
+                self._pieces[key].keep()
         piece = self._pieces[key]
         if _find_form(key) == "text" and self._current is not piece:
             if self._current is not None:
                 self._current.leave()
             self._current = piece
         return piece.feed(text)
+
+    def _is_in_order(self, key: tuple[Any, ...]) -> bool:
+        """Whether all that is shown before a text of a stream has come before it.
+
+        If not, a link that begins in what is still to come may end in this text.
+        """
+        if key[0] == "chat":
+            index = key[1]
+            is_count = isinstance(index, int) and 0 <= index <= len(self._ended)
+            return is_count and self._ended >= {*range(index)}
+        _, stem, _, output, part = key
+        return self._has_come("outputs", output) and self._comes_next(
+            (stem, output), part
+        )
+
+    def _comes_next(self, group: Any, index: Any) -> bool:
+        """Count an index of a group; tell whether those below it have come."""
+        count, number = self._seen.get(group, 0), index or 0
+        if number == count:
+            self._seen[group] = count + 1
+        return self._has_come(group, index)
+
+    def _has_come(self, group: Any, index: Any) -> bool:
+        number = index or 0
+        return isinstance(number, int) and 0 <= number < self._seen.get(group, 0)
 
     def _close(self, key: tuple[Any, ...]) -> str:
         piece = self._pieces.pop(key, None)

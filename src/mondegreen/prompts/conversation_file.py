@@ -31,6 +31,10 @@ _BYTES: Final = 32
 _KIND: Final = int.from_bytes(b"mdgc", "big")
 """What the head of the file says of its kind."""
 
+_TABLE: Final = (
+    "CREATE TABLE kept (name BLOB PRIMARY KEY CHECK (typeof(name) = 'blob'), head BLOB "
+    "NOT NULL, body BLOB NOT NULL)"
+)
 _ADVICE: Final = "name a new file, and keep this one for its own key"
 _OTHER_FILE: Final = "it is no file of conversations, or was changed; name a new file"
 
@@ -193,11 +197,14 @@ class ConversationFile:
         return head, bytes.fromhex(content["body"])
 
     def _check_key(self) -> None:
-        """Note in a new file which key it is of; refuse one of another key."""
-        self._run(
-            "CREATE TABLE IF NOT EXISTS kept (name BLOB PRIMARY KEY CHECK "
-            "(typeof(name) = 'blob'), head BLOB NOT NULL, body BLOB NOT NULL)"
-        )
+        """Note in a new file which key it is of; refuse one of another key.
+
+        A trigger could put back what is removed, so the file holds our table alone.
+        """
+        self._run(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS"))
+        schema = self._run("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+        if schema != [(_TABLE,)]:
+            raise ConversationFileError(self._path, _OTHER_FILE)
         if not self._run("SELECT count(*) FROM kept")[0][0]:
             check = seal(_CHECK, self._key)
             self._run("INSERT INTO kept VALUES (?, ?, ?)", _CHECK_NAME, check, b"")

@@ -26,6 +26,11 @@ escapes undone and each string on a line of its own.
 **Where programs disagree**, surrogates are kept for longer: to the end of the line, to
 the next blank line, or to the end of the answer.
 
+**Elements of HTML** that send their content, load something or are as wide as their
+content (:data:`_HOLDERS`) keep the surrogates of all that follows. A picture or frame
+that comes *behind* a name can still measure where it stands: only the page that shows
+an answer can prevent this, by loading nothing from other servers.
+
 All this is for CommonMark, GitHub's Markdown and HTML without scripts and style
 sheets. Not covered are TeX, attribute lists, wikis, reStructuredText, AsciiDoc, fences
 that load a file by its name, and links that need a click on a mail address.
@@ -76,8 +81,23 @@ _BEFORE_STRING: Final = frozenset(["", *"{[,:(>|`*+-", "\ufeff"])
 """Where a string of JSON may begin: behind its own signs, or as a text of its own."""
 _PART_OF_ESCAPE: Final = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?")
 _CODE: Final = re.compile(r"\\u([0-9A-Fa-f]{4})")
+_ENDS_NAME: Final = frozenset(" \t\r\n\f/>")  # of a tag
 _TAG: Final = re.compile(r"<[A-Za-z/!?]\Z")
 _RAW: Final = re.compile(r"(?ai)<(/?)(style|script)\Z")
+_ELEMENT: Final = re.compile(r"(?a)<([A-Za-z]+)[\s/>]\Z")
+_HOLDERS: Final = frozenset(
+    "applet audio base button canvas caption col colgroup datalist details dialog "
+    "embed fencedframe fieldset form frame frameset iframe image img input isindex "
+    "legend link marquee math menu menuitem meta meter noembed noframes noscript "
+    "object optgroup option output picture plaintext portal progress select slot "
+    "source summary svg table tbody td template textarea tfoot th thead tr track "
+    "video xmp".split()
+)
+"""Elements that send their content, load something, or are as wide as their content.
+
+So what stands in them, or beside them, may go to a server: a form sends a text, and a
+picture in a table asks for the width of a name. Surrogates are kept from there on.
+"""
 
 
 @final
@@ -180,11 +200,12 @@ class LinkScanner:
 
     @property
     def own_end(self) -> str:
-        """The sign that ends the target or the value that begins here, or nothing.
+        """The sign that ends the target that begins here, or nothing.
 
-        Nothing where an address of the user would be sent with another one: in
-        brackets, where it may be a label, and where one program reads a target and
-        another one reads a part of a tag, as in ``<img src="https://a/ ](https://b)">``.
+        Nothing where an address of the user may be sent to another one: in a tag, such
+        as the name of a frame; in brackets, where it may be a label; and where one
+        program reads a target and another one reads a part of a tag, as in
+        ``<img src="https://a/ ](https://b)">``.
         """
         ends = {reading.own_end for reading in self._readings}
         return ends.pop() if len(ends) == 1 else ""
@@ -262,7 +283,7 @@ class _Reading:
 
     __slots__ = (
         "_brackets", "_depth", "_host", "_is_angle", "_is_at_line", "_is_at_start",
-        "_is_at_value", "_is_blank", "_is_definition", "_is_escape", "_is_in_run",
+        "_is_blank", "_is_definition", "_is_escape", "_is_in_run",
         "_is_label", "_is_labelled", "_is_note", "_is_prefix", "_is_quoted",
         "_is_value", "_kept", "_last", "_raw", "_run_at", "_tags",
     )  # fmt: skip
@@ -280,7 +301,6 @@ class _Reading:
         self._is_prefix = True  # whether nothing but markers stands before in the line
         self._run_at = 0  # how many brackets were open where the run began
         self._is_at_start = False  # whether a target in Markdown begins here
-        self._is_at_value = False  # whether the value of an attribute begins here
         self._is_note = False  # whether the last label is that of a footnote
         self._is_quoted = False  # whether the paragraph may be a quotation
         self._kept = 0  # how long all keeps its surrogates
@@ -305,8 +325,6 @@ class _Reading:
         is_defined = self._is_at_start and not self._depth
         if is_sent or self._brackets or self._raw or self._kept > is_defined:
             return ""
-        if self._is_at_value and not self._depth and not self._is_angle:
-            return self._last[-1] if self._last[-1] in _QUOTES else ">"
         if not self._is_at_start or self._tags:
             return ""
         if self._is_angle:
@@ -445,11 +463,10 @@ class _Reading:
         A quote behind ``=`` opens a value, unless it is part of a name or of a value
         without quotes, as in ``<img ="x src="...">``: then it opens none.
         """
-        was_value, is_alone = self._is_value, self._tags == {""}
+        was_value = self._is_value
         self._is_value = sign == "=" or (was_value and sign in _SPACES)
         is_quote = sign in _QUOTES
         is_marker = sign == ">" and self._is_prefix  # of a quotation
-        self._is_at_value = is_alone and (was_value if is_quote else sign == "=")
         if is_quote and self._tags:
             opened = {sign} if was_value and "" in self._tags else set()
             self._tags = {"" if tag == sign else tag for tag in self._tags} | opened
@@ -460,6 +477,8 @@ class _Reading:
         self._is_quoted |= is_marker
         if self._raw and self._last.endswith("<!--"):
             self.keep()  # a script may go on behind its closing tag then
+        if sign in _ENDS_NAME and (found := _ELEMENT.search(self._last)):
+            self._keep(_TO_END * (found[1].lower() in _HOLDERS))
         if sign in "etET" and (found := _RAW.search(self._last)):
             name = found[2].lower()
             self._raw = self._raw - {name} if found[1] else self._raw | {name}

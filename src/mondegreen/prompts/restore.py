@@ -39,6 +39,8 @@ _HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9A-Fa-f]{2}\Z")
 _LONE: Final = re.compile(r"[\ud800-\udfff]")
 _NUMBER_RUN: Final = re.compile(r"[-+.0-9A-Za-z_]+")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_SCALAR: Final = re.compile(rf"{_NUMBER.pattern}|true|false|null")
+_JSON_BETWEEN: Final = frozenset(" \t\r\n}],:")
 _INSIDE: Final = re.compile(rf"[0-9][{_SIGNS}]\Z")
 _LONGER: Final = re.compile(rf"[{_SIGNS}]?[0-9]")
 _DAY_OF_YEAR: Final = re.compile(
@@ -55,7 +57,9 @@ _YEAR_BEHIND: Final = re.compile(r",?(?: of)? ?(?P<year>[0-9]{4})")
 _YEAR_BEGINS: Final = re.compile(r",?(?: (?:of? ?)?)?[0-9]{0,3}")
 _DAY_BEFORE: Final = re.compile(r"[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+\Z")
 _BEGINNING: Final = re.compile(r"(?:\A|[.!?:\n¡¿«\"“(*#>-])[ ]*\Z")
-_MAY_JOIN: Final = re.compile(rf"{LABEL}(?:\.|\\(?:u(?:20?)?)?)?")
+_MAY_JOIN: Final = re.compile(
+    rf"{LABEL}(?:\\?\.|\\(?:u(?:20?)?)?|&#?[0-9A-Za-z]{{0,12}})?"
+)
 _SCHEMED: Final = re.compile(r":(?:[^\W_]|[/\\])")
 _WAIT: Final = -1
 """Says that more of the answer is needed."""
@@ -121,6 +125,11 @@ class Restorer:
     def share(self, shared: LinkScanner) -> None:
         """Read by this, too: it reads all texts that may be shown as one with this."""
         self._links = (*self._links[:1], shared) if self._links else ()
+
+    def keep(self) -> None:
+        """Restore nothing of what comes."""
+        for links in self._links[:1]:
+            links.keep()
 
     def leave(self) -> None:
         """Say that another text comes next, which may be shown behind this one."""
@@ -436,6 +445,9 @@ class JsonRestorer:
 
     What it writes is valid JSON where the answer is: originals are escaped. Each string
     is restored by itself, and inside of the links that strings before it leave open.
+    A program that cannot read the answer as JSON may show it as text. So an answer that
+    does not begin as JSON is read as text; from where one goes on as something else,
+    nothing is restored. Several values may stand on lines of their own.
 
     Parameters
     ----------
@@ -446,13 +458,16 @@ class JsonRestorer:
     def __init__(self, begin: Callable[[], Restorer]) -> None:
         self._make, self._shared = begin, LinkScanner()
         self._inner: Restorer | None = None  # of the string that is open
+        self._plain: Restorer | None = None  # of what is no JSON
         self._rest = ""
-        self._is_end = False
+        self._before, self._depth = "", 0  # the last sign outside of strings; brackets
+        self._is_end = self._is_kept = self._has_begun = False
 
     @property
     def held(self) -> int:
         """Characters that wait for what follows."""
-        return len(self._rest) + (self._inner.held if self._inner else 0)
+        opened = self._plain or self._inner
+        return len(self._rest) + (opened.held if opened else 0)
 
     def feed(self, text: str) -> str:
         """Take a piece of the answer; return what is certain by now."""
@@ -465,6 +480,8 @@ class JsonRestorer:
         shown = self._take()
         if self._inner is not None:
             shown += _escape(self._inner.end())
+        if self._plain is not None:
+            shown += self._plain.end()
         return shown + self._rest
 
     def share(self, shared: LinkScanner) -> None:
@@ -473,23 +490,43 @@ class JsonRestorer:
 
     def leave(self) -> None:
         """Say that another text comes next, which may be shown behind this one."""
-        if self._inner is not None:
-            self._inner.leave()
+        opened = self._plain or self._inner
+        if opened is not None:
+            opened.leave()
+
+    def keep(self) -> None:
+        """Restore nothing of what comes."""
+        self._is_kept = True
 
     def _begin(self) -> Restorer:
         self._shared.feed(" ")
         restorer = self._make()
         restorer.share(self._shared)
+        if self._is_kept:
+            restorer.keep()
         return restorer
 
     def _take(self) -> str:
         shown: list[str] = []
-        while self._rest:
+        while self._rest and self._plain is None:
             step = self._string() if self._inner is not None else self._between()
             if step is None:
                 break
             shown.append(step)
+        if self._plain is not None:
+            shown.append(self._plain.feed(self._rest))
+            self._rest = ""
         return "".join(shown)
+
+    def _read_as_text(self) -> str:
+        """Take the rest for text: it is no JSON."""
+        self._is_kept |= self._has_begun
+        self._plain = self._begin()
+        return ""
+
+    def _may_begin(self) -> bool:
+        """Whether a value may begin here."""
+        return self._before in ("", "{", "[", ",", ":")
 
     def _string(self) -> str | None:
         """Take the next part of an open string; None if more is needed."""
@@ -509,16 +546,43 @@ class JsonRestorer:
         return _escape(inner.feed(_unescape(found[0])))
 
     def _between(self) -> str | None:
-        """Take what is between strings: a number, or a sign."""
-        if self._rest[0] == '"':
-            self._inner, self._rest = self._begin(), self._rest[1:]
-            return '"'
+        """Take what is between strings: a sign, or a scalar; None if more is needed."""
+        sign = self._rest[0]
+        if sign in _JSON_BETWEEN:
+            return self._pass_sign(sign)
+        if not self._may_begin():
+            return self._read_as_text()
+        if sign in '{["':
+            return self._open(sign)
+        return self._scalar()
+
+    def _pass_sign(self, sign: str) -> str:
+        """Pass a blank, or a sign behind a value."""
+        if sign in "}],:":
+            self._before = sign
+            self._depth = max(self._depth - (sign in "}]"), 0)
+        elif sign == "\n" and not self._depth and not self._may_begin():
+            self._before = ""  # the next value is on a line of its own
+        self._rest = self._rest[1:]
+        return sign
+
+    def _open(self, sign: str) -> str:
+        """Begin a string, an object or an array."""
+        self._has_begun, self._before, self._rest = True, sign, self._rest[1:]
+        if sign == '"':
+            self._inner = self._begin()
+        else:
+            self._depth += 1
+        return sign
+
+    def _scalar(self) -> str | None:
+        """Take a number, or a name such as true; None if more is needed."""
         found = _NUMBER_RUN.match(self._rest)
-        if found is None:
-            sign, self._rest = self._rest[0], self._rest[1:]
-            return sign
-        if found.end() == len(self._rest) and not self._is_end:
+        if found and found.end() == len(self._rest) and not self._is_end:
             return None
+        if not found or not _SCALAR.fullmatch(found[0]):
+            return self._read_as_text()
+        self._has_begun, self._before = True, found[0]
         self._rest = self._rest[found.end() :]
         restorer = self._begin()
         restored = restorer.feed(found[0]) + restorer.end()

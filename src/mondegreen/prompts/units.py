@@ -30,10 +30,15 @@ LABEL: Final = rf"(?:(?![0-9A-Za-z]){_IN_LABEL}{_IN_LABEL}{{0,62}})?"
 """The rest of a label behind a word: of a host, or of a user before a host. Blanks and
 other punctuation are not in labels, which have 63 characters."""
 
-JOINED: Final = re.compile(rf"{LABEL}(?:@|\.[^\W_]|\\u(?:[^2]|2[^0]|20[^0-6]))")
+JOINED: Final = re.compile(
+    rf"{LABEL}(?:@|\\?\.[^\W_]|\\[-@_+%~]|\\u(?:[^2]|2[^0]|20[^0-6])"
+    r"|&(?:(?:period|commat|lowbar|colon);|#[xX]?0{9}"
+    r"|#0*(?:4[56]|58|64|95)[^0-9]|#[xX]0*(?:2[dDeE]|3[aA]|40|5[fF])[^0-9A-Fa-f]))"
+)
 """What follows a word that is part of a host or of a user.
 
-An escape of JSON may be any sign of a host; those of 2000 to 206F are never one.
+An escape of JSON may be any sign of a host; those of 2000 to 206F are never one. Signs
+of a host may also have a backslash, as in Markdown, or be an entity of HTML.
 """
 
 _ADDRESS: Final = "part of an address"

@@ -117,6 +117,9 @@ LINK_FORMS = (
     r'{"a": "\n@, \t@\\n@ \\\r@\b@ \x@ \n@"}', r'{"a": "\n@.x \/@ \n\f@ \nn@ \r@"}',
     "- [ ] [x]: @", "[x]  > [y]: @ @", '<x>"[x]: @" | "[y]: @" a="[z]: @"',
     r'so "\u003ci @" \u003e @',
+    "<p>@</p><table>@ @", "<TextArea\n>@", "<img/>@", "<forms>@</forms> <b>@ <form",
+    r"@\.x @\-y.x @\_x @\. @\@x @\+", "@&#46;x", "@&#46x @&#460; @&#x2ex",
+    "@-y&period;x @&periodx", "@&commat; @&amp; @&#0000000000046;", "@&#x2", "@&",
     r'x: [ ] "\u003c', r'{"a" : "@\u', "@\\", r'@\u', r'@\u2', r'@\u20', r'"\u003',
 )  # fmt: skip
 """Links that strangers wrote to get an original, and what is alike and harmless."""

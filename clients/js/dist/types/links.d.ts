@@ -6,7 +6,7 @@ export declare class LinkScanner {
     private isJson;
     /** Whether a link, an image, a tag or brackets go on. The name of a tag is none of these. */
     get isInside(): boolean;
-    /** The sign that ends the target or the value that begins here; nothing where an address would be sent to another. */
+    /** The sign that ends the target that begins here; nothing where an address may be sent to another one. */
     get ownEnd(): string;
     /** Whether a word that comes next would be the name of a tag: a style sheet may load something for it. */
     get isAtTag(): boolean;

@@ -211,7 +211,7 @@ test("no own address is the beginning of another host", () => {
     const answer = form.replace("@", () => sent);
     assertRestored(conversation, answer, answer);
   }
-  for (const form of ["[x](@)", "![x](<@>)", "[a]: @\n", "[a]: <@>", "<p>@</p>", "<@>", "(see @).", "`@`"]) {
+  for (const form of ["[x](@)", "![x](<@>)", "[a]: @\n", "[a]: <@>", "<p> @ </p>", "<@>", "(see @).", "`@`"]) {
     assertRestored(conversation, form.replace("@", () => sent), form.replace("@", () => own));
   }
 });

@@ -385,7 +385,9 @@ def joined(text):
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
-def test_json_stays_valid_and_several_choices_are_kept_apart(gateway, is_stream):
+def test_json_stays_valid_and_several_choices_are_kept_apart(
+    gateway, has_flags, is_stream
+):
     def answer(body):
         name = fill("§", body)
         made = {"name": f'"{name}"\n\\ é {name}', name: [57, -1.5e3, True, None]}
@@ -411,7 +413,9 @@ def test_json_stays_valid_and_several_choices_are_kept_apart(gateway, is_stream)
         "name": '"Okonkwo"\n\\ é Okonkwo',
         "Okonkwo": [57, -1500.0, True, None],
     }
-    assert json.loads(shown[1]) == ["Okonkwo"]
+    # In a stream, the first choice has not ended when the second one begins.
+    (second,) = json.loads(shown[1])
+    assert (second == "Okonkwo") == (has_flags or not is_stream)
 
 
 def test_public_prompts_pass_and_their_words_are_no_surrogates(gateway):

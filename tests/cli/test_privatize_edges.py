@@ -642,3 +642,19 @@ def test_without_an_input_it_says_how_to_read_a_pipe():
     done = CliRunner().invoke(cli, ["privatize", "--epsilon", "12"], input="Anna")
     assert done.exit_code == 2
     assert "Missing argument 'INPUT...'. Use - for standard input." in done.stderr
+
+
+def test_the_loss_of_a_second_run_says_that_it_is_of_this_run_alone(folder):
+    Path("in.csv").write_text("review,note\nMaria from Leeds called.,Ask for Ann.\n")
+    given = "--epsilon", "12", "--quiet", "--force", "--report"
+    run_command("privatize", "in.csv", "-o", "a.csv", "-c", "review", *given, "a.json")
+    more = "--earlier", "a.json"
+    run_command(
+        "privatize", "a.csv", "-o", "b.csv", "-c", "note", *given, "b.json", *more
+    )
+    notes = [
+        json.loads(Path(name).read_text())["loss"]["note"]
+        for name in ("a.json", "b.json")
+    ]
+    assert "this run alone" not in notes[0]
+    assert notes[1].endswith("add the losses that the reports of earlier runs state.")

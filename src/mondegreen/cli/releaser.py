@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 _MOST_NAMES: Final = 20
 """Columns that the last line names."""
 
+_EARLIER: Final = (
+    " It covers this run alone: add the losses that the reports of earlier runs state."
+)
+
 
 @final
 class Releaser:
@@ -236,7 +240,7 @@ class Releaser:
             "preview": self._preview.to_dict(),
             "loss": {
                 **self._losses.to_dict(promise.word_loss),
-                "note": promise.text_loss_note,
+                "note": promise.text_loss_note + (_EARLIER if self._earlier else ""),
             },
             "input": {
                 "format": ", ".join(self._formats),

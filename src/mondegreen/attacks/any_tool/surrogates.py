@@ -75,7 +75,7 @@ def solve_surrogates(rows: Sequence[Row], reader: PublicReader) -> Attack | None
     frequent = Counter(place.word for place in used).most_common(1)[0][1]
     return Attack(
         "surrogates",
-        "solves surrogates as a cipher, by their frequency and all their contexts",
+        "solves surrogates as a cipher, by their frequency and up to 12 contexts",
         shares.value,
         low,
         high,

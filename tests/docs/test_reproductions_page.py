@@ -341,9 +341,9 @@ def test_curves_are_laws_and_no_noise_is_a_limit() -> None:
     ]
     (chart,) = drawings.charts([{**row, "points": many}]).values()
     assert [line.name for line in chart.lines] == list("abcde")
-    assert chart.x.label == "epsilon (50)"
+    assert chart.x.label == "epsilon (dim 50)"
     (chart,) = drawings.charts([{**row, "points": many[:6]}]).values()
-    assert [line.name for line in chart.lines][:2] == ["a, 50", "a, 300"]
+    assert [line.name for line in chart.lines][:2] == ["a, dim 50", "a, dim 300"]
     for each in many:
         each["point"]["data"] = "news" if each["point"]["dim"] == 50 else "films"
     (chart,) = drawings.charts([{**row, "points": many[:6]}]).values()

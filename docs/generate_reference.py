@@ -26,8 +26,8 @@ _COMMANDS: Final = """\
 
 With this page you can look up every command and option, as `--help` prints them.
 Commands write data to standard output, and everything else to standard error. Exit
-codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted, 141 output cut off (as
-by `head`).
+codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted, 141 output cut off
+(as by `head`).
 """
 
 _MECHANISMS: Final = """\

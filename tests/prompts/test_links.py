@@ -672,6 +672,7 @@ def test_what_comes_before_a_part_that_is_shown_above_it_is_kept(conversation):
         [_chunk(2, late, "stop"), _chunk(0, first, "stop")],
         [part(0, 1, late), part(0, 0, first)],
         [part(1, 0, late), part(0, 0, first)],
+        [{"type": "response.created"}, part(1, 0, late), part(0, 0, first)],
         [part(True, None, late), part("x", 0, late), part(None, -1, late)],
     ):
         answer = _answer(c)

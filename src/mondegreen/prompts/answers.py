@@ -269,7 +269,8 @@ class AnswerRestorer:
         stem = kind.removesuffix(_DELTA).removesuffix(_DONE)
         where = ("item_id", "output_index", "content_index")
         key = ("response", stem, *(shown.get(name) for name in where))
-        self._comes_next("outputs", shown.get("output_index"))
+        if stem in _STREAMED or "output_index" in shown:  # not every event is of one
+            self._comes_next("outputs", shown.get("output_index"))
         if stem in _STREAMED and kind.endswith(_DELTA):
             if isinstance(shown.get("delta"), str):
                 shown["delta"] = self._feed(key, shown["delta"])

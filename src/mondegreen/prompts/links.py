@@ -81,7 +81,7 @@ _BEFORE_STRING: Final = frozenset(["", *"{[,:(>|`*+-", "\ufeff"])
 """Where a string of JSON may begin: behind its own signs, or as a text of its own."""
 _PART_OF_ESCAPE: Final = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?")
 _CODE: Final = re.compile(r"\\u([0-9A-Fa-f]{4})")
-_ENDS_NAME: Final = frozenset(" \t\r\n\f/>")  # of a tag
+_ENDS_NAME: Final = _SPACES | frozenset("/>")  # of a tag
 _TAG: Final = re.compile(r"<[A-Za-z/!?]\Z")
 _RAW: Final = re.compile(r"(?ai)<(/?)(style|script)\Z")
 _ELEMENT: Final = re.compile(r"(?a)<([A-Za-z]+)[\s/>]\Z")

@@ -12,6 +12,7 @@ from mondegreen.attacks.parts import draw_parts
 from mondegreen.attacks.policies import attack_policy, worst_guesses
 from mondegreen.attacks.reader import TableReader
 from mondegreen.attacks.sensitive import (
+    NEIGHBORS,
     Guesses,
     InDomainReader,
     guess_hidden_words,
@@ -201,7 +202,7 @@ def test_a_limit_of_the_reader_is_compared_with_its_best_guess():
     batch = tokenize(["Ann met Bob.", "Eva met Max."] * 20)
     counted = is_counted(batch)
     wrong = np.zeros(len(counted), dtype=np.bool_)
-    guesses = Guesses(wrong, counted, counted, "knows", 9, neighbors=wrong)
+    guesses = Guesses(wrong, counted, counted, "knows", 9, {NEIGHBORS: wrong})
     found = sensitive_words(batch, guesses)
     assert found.value == 0.0
     assert [way["by"] for way in found.details["by"]] == [

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.mechanisms.symbols.response import ResponseState
@@ -14,6 +15,15 @@ from mondegreen.policy.policy import Policy
 from mondegreen.policy.scope import make_scope
 from mondegreen.settings import Same
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
+
+_WORDS: Final = 2000
+"""Words of a group that may be behind a printed one: the most frequent ones."""
+
+_WORST: Final = 0.05
+"""What a context says against a word at most, as a share of how frequent it is."""
+
+_UNSEEN: Final = 0.5
+"""How often a word is said to be in the known texts that is not there."""
 
 _FLOOR: Final = 1e-4
 """Posterior of a word at a place where the reader did not try it."""
@@ -119,3 +129,71 @@ def combine_places(ids: Ids, shares: Floats, links: Weights) -> Ids:
         )
     )
     return np.array([guess[link] for link in links.tolist()], dtype=np.int32)
+
+
+def solve_cipher(
+    ids: Ids,
+    shares: Floats,
+    links: Weights,
+    symbols: Ids,
+    known: Mapping[int, Mapping[int, int]],
+    *,
+    weight: float = 0.0,
+) -> Ids:
+    r"""Give each printed word one word, by how often it is printed and where.
+
+    Under a key all places of a word are printed alike, as in a cipher that replaces
+    words. A group has N linked places, :math:`n_o` of them with the output o. The
+    attacker gives each output another word, so that the sum of
+
+    .. math:: n_o \ln p_w + a \sum_{i \in o} \ln \max(P(w \mid i) / p_w, 1/20)
+
+    is largest, where :math:`p_w` is the share of w among the words of this group in
+    known texts. That is the likelihood of Poisson counts, and of contexts with the
+    weight a. An output may also hide a word of its own that no known text has.
+
+    Parameters
+    ----------
+    ids, shares : arrays, shape (words, candidates)
+        The words that a reader tries at each place, and their posteriors.
+    links : int array, shape (words,)
+        Places of one number are linked; see :func:`link_places`.
+    symbols : int array, shape (words,)
+        The released symbols.
+    known : mapping of int to mapping of int to int
+        How often each word of each group is in the known texts.
+    weight : float
+        What contexts weigh beside counts.
+
+    Returns
+    -------
+    int array, shape (words,)
+        The guess of :func:`combine_places` at outputs that are left without a word.
+    """
+    found = combine_places(ids, shares, links)
+    for symbol, counts in known.items():
+        (places,) = np.nonzero(symbols == symbol)
+        if not len(places):
+            continue
+        words = np.array(sorted(counts, key=lambda w: (-counts[w], w))[:_WORDS])
+        prior = np.array([counts[word] for word in words.tolist()], dtype=np.float64)
+        total = sum(counts.values())
+        prior /= total
+        outputs, rows, sizes = np.unique(
+            links[places], return_inverse=True, return_counts=True
+        )
+        gains = sizes[:, None] * (np.log(prior) + weight * np.log(_WORST))
+        order = np.argsort(words)
+        for row, place in zip(rows.tolist(), places.tolist(), strict=True):
+            at = order[np.searchsorted(words[order], ids[place]).clip(max=len(words) - 1)]
+            is_known = words[at] == ids[place]
+            chances = np.zeros(len(words))
+            np.add.at(chances, at[is_known], shares[place][is_known])
+            gains[row] += weight * np.log(np.maximum(chances / prior / _WORST, 1.0))
+        # Each output may hide another word, which no known text has.
+        others = sizes[:, None] * np.full(len(outputs), np.log(_UNSEEN / total))
+        gains = np.concatenate([gains, others], axis=1)
+        for row, column in zip(*linear_sum_assignment(-gains), strict=True):
+            if column < len(words):
+                found[places[rows == row]] = words[column]
+    return found

@@ -15,7 +15,7 @@ import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.attacks.attack import Attack, by_texts
-from mondegreen.attacks.linked import combine_places
+from mondegreen.attacks.linked import combine_places, solve_cipher
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.attacks.reader import Knowledge, Reader, TableReader
+from mondegreen.attacks.similar_texts import SimilarTexts
 from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
@@ -58,6 +59,16 @@ NUMBER: Final = "number"
 """The class of numbers, codes and parts of addresses in :func:`word_classes`."""
 
 _NOT_COUNTED: Final = ("ordinary", "rest", NUMBER)
+
+NEIGHBORS: Final = "the other words alone"
+SIMILAR: Final = "the most similar known text"
+"""Names of ways to guess sensitive words."""
+
+CIPHERS: Final = {
+    "how often each word is printed": 0.0,
+    "how often and where each word is printed": 0.3,
+}
+"""Ways to guess words that are printed alike everywhere; what contexts weigh."""
 
 Marks = NDArray[np.bool_]
 
@@ -146,13 +157,14 @@ class InDomainReader:
     ) -> None:
         self.lookup = PolicyLookup(policy)
         seen: Counter[tuple[int, str]] = Counter()
-        chunks = []
+        chunks, signs = [], list[Ids]()
         for texts in _chunks(corpus):
             batch = self.lookup.cut(texts)
             folded = [canonical(word) for word in batch.words()]
             codes = self.lookup.codes(batch)
             seen.update(zip(codes.tolist(), folded, strict=True))
             chunks.append((folded, find_ends(batch)))
+            signs += np.split(codes, batch.begins[1:-1])
         self.corpus_words = sum(seen.values())
         self.symbol_counts: Weights = np.zeros(policy.alphabet.size, dtype=np.int64)
         for (symbol, _), times in seen.items():
@@ -162,12 +174,17 @@ class InDomainReader:
         self.index = {word: i for i, word in enumerate(words)}
         self.unknown = len(words)
         counter = TripleCounter(len(words))
+        own: list[Ids] = []
         for folded, ends in chunks:
-            counter.add(self.ids(folded), ends.tolist())
+            own.append(self.ids(folded))
+            counter.add(own[-1], ends.tolist())
         space = WordSpace("in-domain", tuple(words))
         self.language = NGrams.from_counts(counter.finish(), space)
         self._seen, self._candidates = seen, candidates
         self._ordinary = len(policy.ordinary)
+        starts = np.cumsum([len(each) for each in signs])[:-1]
+        flat = np.concatenate(own) if own else np.zeros(0, dtype=np.int32)
+        self._similar = SimilarTexts(signs, np.split(flat, starts) if signs else [])
         self._set_channel(response)
 
     def _set_channel(self, response: Response) -> None:
@@ -278,6 +295,58 @@ class InDomainReader:
             return self._decoder.guesses(released)
         return combine_places(*self._decoder.marginals(released), links)
 
+    @functools.cached_property
+    def _level(self) -> float:
+        """How similar a known text has to be, so that its words are copied."""
+        texts = self._similar.signs
+        hidden = [np.flatnonzero(self._is_hidden(signs)) for signs in texts]
+        alone = [
+            self.guess_alone(signs[places])
+            for signs, places in zip(texts, hidden, strict=True)
+        ]
+        return self._similar.learn_level(hidden, alone)
+
+    def _is_hidden(self, symbols: Ids) -> Marks:
+        return np.asarray(self.lookup.policy.alphabet.is_group(symbols))
+
+    def guess_by_similar_texts(self, symbols: Ids, starts: Weights, read: Ids) -> Ids:
+        """Copy hidden words from the most similar known text, if one is similar enough.
+
+        Parameters
+        ----------
+        symbols : int array, shape (words,)
+            The release, text after text.
+        starts : int array, shape (texts + 1,)
+            Where each text begins; the last one is the number of words.
+        read : int array, shape (words,)
+            What is guessed elsewhere.
+
+        Returns
+        -------
+        int array, shape (words,)
+        """
+        found = read.copy()
+        for text in np.split(np.arange(len(symbols)), starts[1:-1]):
+            places = np.flatnonzero(self._is_hidden(symbols[text]))
+            copied = self._similar.copy(symbols[text], places.tolist())
+            is_similar = copied.likeness >= self._level
+            found[text[places[is_similar]]] = copied.words[is_similar]
+        return found
+
+    def guess_as_cipher(
+        self, symbols: Ids, ends: Marks, links: Weights, weight: float
+    ) -> Ids:
+        """Guess one word for each printed one, by its number of places and contexts.
+
+        See :func:`mondegreen.attacks.linked.solve_cipher`.
+        """
+        ids, shares = self._decoder.marginals(Released(symbols, ends))
+        known: dict[int, dict[int, int]] = {}
+        for (symbol, word), times in self._seen.items():
+            if symbol >= self._ordinary and word in self.index:
+                known.setdefault(symbol, {})[self.index[word]] = times
+        return solve_cipher(ids, shares, links, symbols, known, weight=weight)
+
     def guess_by_neighbors(self, symbols: Ids, ends: NDArray[np.bool_]) -> Ids:
         """Guess as :meth:`guess` does, without looking at the groups that came out.
 
@@ -295,9 +364,9 @@ class Guesses:
 
     ``hits`` are those of the reader, ``alone`` of the best guess from the output of
     the word itself. ``known`` tells which words the attacker has in its vocabulary: no
-    other word can be recovered. ``neighbors`` are the hits of a reader that sees the
-    ordinary words and no group; None where that was not asked, or there are no groups.
-    All have the shape (words,), flat over all texts.
+    other word can be recovered. ``others`` holds the hits of other ways to guess, such
+    as a reader that sees the ordinary words and no group. All have the shape (words,),
+    flat over all texts.
     """
 
     hits: Marks
@@ -305,7 +374,7 @@ class Guesses:
     known: Marks
     knows: str
     corpus_words: int
-    neighbors: Marks | None = None
+    others: Mapping[str, Marks] = field(default_factory=dict)
 
 
 def guess_hidden_words(
@@ -323,16 +392,22 @@ def guess_hidden_words(
     """
     truth = reader.ids([canonical(word) for word in batch.words()])
     known, ends = truth < reader.unknown, find_ends(batch)
-    neighbors = None
+    read = reader.guess(released, ends, links)
+    others: dict[str, Ids] = {}
     if with_neighbors:
-        neighbors = (reader.guess_by_neighbors(released, ends) == truth) & known
+        others[NEIGHBORS] = reader.guess_by_neighbors(released, ends)
+    others[SIMILAR] = reader.guess_by_similar_texts(released, batch.begins, read)
+    texts = np.repeat(np.arange(len(batch.parts)), batch.counts())
+    if links is not None and (texts[links] != texts).any():
+        for name, weight in CIPHERS.items():
+            others[name] = reader.guess_as_cipher(released, ends, links, weight)
     return Guesses(
-        (reader.guess(released, ends, links) == truth) & known,
+        (read == truth) & known,
         (reader.guess_alone(released) == truth) & known,
         known,
         "sees the ordinary words, knows the policy and its probabilities",
         reader.corpus_words,
-        neighbors,
+        {name: (found == truth) & known for name, found in others.items()},
     )
 
 
@@ -420,10 +495,10 @@ def sensitive_words(
     names = sorted(set(classes[counted].tolist()))
     beside = {name: _share(hits, classes == name) for name in (NUMBER, "rest")}
     ways = {"whole sentences": hits, "the group alone": alone}
+    ways |= guesses.others
     context = {}
-    if guesses.neighbors is not None:
-        context["neighbors_alone"] = _share(guesses.neighbors, counted)
-        ways["the other words alone"] = guesses.neighbors
+    if NEIGHBORS in ways:
+        context["neighbors_alone"] = _share(ways[NEIGHBORS], counted)
     by = [_describe_way(name, batch, marks, counted) for name, marks in ways.items()]
     whole = by[0]
     return Attack(

@@ -17,6 +17,7 @@ from mondegreen.arrays import Floats, Ids
 from mondegreen.attacks.adversary import within
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.parts import draw_parts
+from mondegreen.attacks.policies import strongest_reader
 from mondegreen.attacks.sensitive import (
     InDomainReader,
     guess_hidden_words,
@@ -335,7 +336,8 @@ class PolicyPlan:
                 reader.under(state.response), part.batch, released
             )
             hidden = policy.alphabet.is_group(symbols)
-            attack = sensitive_words(part.batch, guesses, hidden)
+            read = sensitive_words(part.batch, guesses, hidden)
+            attack = replace(strongest_reader(read), name=read.name)
         kept = float(_compute_kept(policy, state, symbols)[part.ordinary].mean())
         return PolicyScores(name, epsilon, hide_among, attack, kept)
 

@@ -185,7 +185,8 @@ def solve_cipher(
         gains = sizes[:, None] * (np.log(prior) + weight * np.log(_WORST))
         order = np.argsort(words)
         for row, place in zip(rows.tolist(), places.tolist(), strict=True):
-            at = order[np.searchsorted(words[order], ids[place]).clip(max=len(words) - 1)]
+            at = np.searchsorted(words[order], ids[place])
+            at = order[at.clip(max=len(words) - 1)]
             is_known = words[at] == ids[place]
             chances = np.zeros(len(words))
             np.add.at(chances, at[is_known], shares[place][is_known])

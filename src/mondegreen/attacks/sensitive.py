@@ -298,13 +298,13 @@ class InDomainReader:
     @functools.cached_property
     def _level(self) -> float:
         """How similar a known text has to be, so that its words are copied."""
-        texts = self._similar.signs
-        hidden = [np.flatnonzero(self._is_hidden(signs)) for signs in texts]
-        alone = [
-            self.guess_alone(signs[places])
-            for signs, places in zip(texts, hidden, strict=True)
-        ]
-        return self._similar.learn_level(hidden, alone)
+        places, rights = {}, {}
+        for text in self._similar.choose_texts():
+            symbols, words = self._similar.get_text(text)
+            places[text] = np.flatnonzero(self._is_hidden(symbols))
+            alone = self.guess_alone(symbols[places[text]])
+            rights[text] = alone == words[places[text]]
+        return self._similar.learn_level(places, rights)
 
     def _is_hidden(self, symbols: Ids) -> Marks:
         return np.asarray(self.lookup.policy.alphabet.is_group(symbols))

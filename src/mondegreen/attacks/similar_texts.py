@@ -21,12 +21,15 @@ at most of them is. How similar a place has to be is learnt from the known texts
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Final, NamedTuple, final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Weights
+
+Marks: TypeAlias = NDArray[np.bool_]
 
 _TEXTS: Final = 8
 _RAREST: Final = 64
@@ -73,7 +76,7 @@ class SimilarTexts:
 
     def __init__(self, signs: Sequence[Weights], words: Sequence[Weights]) -> None:
         self.texts = len(signs)
-        self.signs, self._words = signs, words
+        self._signs, self._words = signs, words
         distinct = [np.unique(each) for each in signs]
         owners = np.repeat(np.arange(self.texts), [len(each) for each in distinct])
         every = np.concatenate(distinct) if distinct else np.zeros(0, dtype=np.int64)
@@ -126,42 +129,50 @@ class SimilarTexts:
             words[i] = Counter(best.tolist()).most_common(1)[0][0]
         return Copied(words, likeness)
 
-    def learn_level(self, hidden: Sequence[Weights], guesses: Sequence[Weights]) -> float:
+    def get_text(self, text: int) -> tuple[Weights, Weights]:
+        """Return the signs of a known text, and its words."""
+        return self._signs[text], self._words[text]
+
+    def choose_texts(self) -> list[int]:
+        """Choose known texts to learn from, at equal distances: 500 or so."""
+        return [*range(0, self.texts, max(1, self.texts // _LEARNT))]
+
+    def learn_level(
+        self, places: Mapping[int, Weights], rights: Mapping[int, Marks]
+    ) -> float:
         """Find how similar a place has to be, so that copying is better than a guess.
 
         Each of some known texts is read by means of the others.
 
         Parameters
         ----------
-        hidden : sequence of int array
-            The places of each known text that a release hides.
-        guesses : sequence of int array
-            What is guessed there by other means.
+        places : mapping of int to int array
+            Of known texts: the places that a release hides.
+        rights : mapping of int to bool array
+            Of the same texts: where another guess is right.
 
         Returns
         -------
         float
             The least likeness of a place whose word is copied; infinite for none.
+
+        Examples
+        --------
+        >>> texts = [np.array([5, 6, 1, 7]), np.array([5, 6, 1, 7])]
+        >>> known = SimilarTexts(texts, texts)
+        >>> known.learn_level({0: np.array([2])}, {0: np.array([False])})
+        0.99
         """
-        step = max(1, self.texts // _LEARNT)
-        copied, likeness, truth, other = [], [], [], []
-        for text in range(0, self.texts, step):
-            places = hidden[text]
-            found = self.copy(self.signs[text], places.tolist(), without=text)
-            copied.append(found.words)
-            likeness.append(found.likeness)
-            truth.append(self._words[text][places])
-            other.append(guesses[text])
-        if not truth:
-            return np.inf
-        right = np.concatenate(copied) == np.concatenate(truth)
-        gains = right.astype(np.int64) - (
-            np.concatenate(other) == np.concatenate(truth)
-        )
-        similar = np.concatenate(likeness)
-        sums = [int(gains[similar >= level].sum()) for level in _LEVELS]
-        best = int(np.argmax(sums))
-        return _LEVELS[best] if sums[best] > 0 else np.inf
+        gains, similar = [np.zeros(0)], [np.zeros(0)]
+        for text, hidden in places.items():
+            found = self.copy(self._signs[text], hidden.tolist(), without=text)
+            copied = found.words == self._words[text][hidden]
+            gains.append(copied.astype(np.float64) - rights[text])
+            similar.append(found.likeness)
+        every, likeness = np.concatenate(gains), np.concatenate(similar)
+        sums = [float(every[likeness >= level].sum()) for level in _LEVELS]
+        best = len(sums) - 1 - int(np.argmax(sums[::-1]))
+        return float(_LEVELS[best]) if sums[best] > 0 else np.inf
 
     def _find_texts(
         self, signs: Weights, without: int | None
@@ -184,16 +195,16 @@ class SimilarTexts:
         best = best[scores[best] > 0]
         unknown = (len(distinct) - len(at)) * np.log1p(self.texts)
         known = self._listed[at]
-        common = [float(logs[np.isin(known, self.signs[i])].sum()) for i in best]
+        common = [float(logs[np.isin(known, self._signs[i])].sum()) for i in best]
         return best, np.array(common) / (logs.sum() + unknown)
 
     def _lay_out(
         self, texts: Weights, common: Floats
     ) -> tuple[Weights, Weights, Floats]:
         """Put known texts behind each other: signs, words, what they have in common."""
-        known = np.concatenate([_pad(self.signs[text], _BESIDE) for text in texts])
+        known = np.concatenate([_pad(self._signs[text], _BESIDE) for text in texts])
         own = np.concatenate([_pad(self._words[text], _BESIDE) for text in texts])
-        lengths = [len(self.signs[text]) + 2 * _REACH + 2 for text in texts]
+        lengths = [len(self._signs[text]) + 2 * _REACH + 2 for text in texts]
         return known, own, np.repeat(common, lengths)
 
 

@@ -573,7 +573,8 @@ def _attack_space(
         )
     if corpus and pairs.released is not None:
         show("sensitive words")
-        known = _public_texts(files, corpus, texts)
+        known = read_corpus(files, corpus, frozenset(texts))
+        say_known_texts(known, frozenset(texts))
         read = attack_with_corpus(state, pairs, tokenize(_choose(texts, pairs)), known)
         found = {read.name: read, **found}
         words = read.details["corpus_words"]
@@ -615,7 +616,8 @@ def _attack_policy(
     texts, releases = _read(files, state, most if corpus else 2 * most)
     whole = texts, releases
     if corpus:
-        known = _public_texts(files, corpus, texts)
+        known = read_corpus(files, corpus, frozenset(texts))
+        say_known_texts(known, frozenset(texts))
     else:
         halves = draw_parts(len(texts))
         mine = np.flatnonzero(halves == 0).tolist()
@@ -740,17 +742,29 @@ def _domain_model(known: Sequence[str], *, is_public: bool) -> NGrams | None:
     return in_domain_language(known, load_space()) if is_public else None
 
 
-def _public_texts(
-    files: Files, corpus: tuple[str, ...], attacked: Sequence[str]
+def read_corpus(
+    files: Files, corpus: Sequence[str], attacked: frozenset[str]
 ) -> list[str]:
-    """Read the corpus of the attacker, without the texts that are attacked."""
-    # A corpus that holds SAMPLE itself would recover everything.
-    own = frozenset(attacked)
-    every = chain.from_iterable(map(files.texts, corpus))
-    known = [text for text in every if text not in own]
-    if not known:
-        raise _without_corpus(files)
+    """Read the texts that the attacker knows, those that are attacked included.
+
+    At least one must be another one, since SAMPLE itself recovers everything.
+    """
+    known = [*chain.from_iterable(map(files.texts, corpus))]
+    if attacked.issuperset(known):
+        hint = "give other texts of the domain with --corpus FILE"
+        problem = "it has no texts besides those of SAMPLE"
+        raise SourceError(corpus[0], problem, hint=hint)
     return known
+
+
+def say_known_texts(known: Sequence[str], attacked: frozenset[str]) -> None:
+    """Say how many of the attacked texts are known to the attacker."""
+    if shared := len(attacked.intersection(known)):
+        texts = "text of SAMPLE is" if shared == 1 else "texts of SAMPLE are"
+        say(
+            f"--corpus: {shared:,} {texts} in it, so the attacker knows what they say. "
+            "Remove them if nobody outside has them."
+        )
 
 
 def _without_corpus(files: Files) -> SourceError:

@@ -83,11 +83,12 @@ def attack_any_tool(
     if asked.shows_text and not sys.stdout.isatty():
         raise ConfigurationError("--show prints private text on a terminal only")
     space = load_space(settings.space or DEFAULT_SPACE)
-    language, corpus = _language(files, asked, space)
+    language, known = _language(files, asked, space, tells=True)
     found = attack_release(
         _iterate_given(files, asked),
         language,
         space,
+        known=known,
         has_spans=asked.spans is not None,
         sample=asked.texts,
         seed=asked.seed,
@@ -103,11 +104,12 @@ def attack_any_tool(
     about: dict[str, Any] = {
         **{"texts": found.texts, "words": found.words, "sampled": found.sampled},
         **_hint(found),
+        **({"corpus": {"texts": len(known)}} if known else {}),
     }
     if asked.shows_text:
         _show_riskiest(files, found, asked)
     findings = list(_iterate_left(files, asked)) if asked.lists_left else []
-    return Made(found.attacks, {**about, **corpus}, "a release of any tool", findings)
+    return Made(found.attacks, about, "a release of any tool", findings)
 
 
 def read_at_face_value(
@@ -119,9 +121,9 @@ def read_at_face_value(
 
     asked = Asked(texts=texts, seed=seed, corpus=corpus)
     space = load_space(DEFAULT_SPACE)
-    language, _ = _language(files, asked, space)
+    language, known = _language(files, asked, space, tells=False)
     rows = _iterate_given(files, asked)
-    return read_release(rows, language, space, sample=texts, seed=seed)
+    return read_release(rows, language, space, known=known, sample=texts, seed=seed)
 
 
 def _hint(found: Found) -> dict[str, str]:
@@ -131,23 +133,22 @@ def _hint(found: Found) -> dict[str, str]:
 
 
 def _language(
-    files: Files, asked: Asked, space: Space
-) -> tuple[NGrams, dict[str, Any]]:
-    """Load the public model, or build an in-domain one from other texts."""
+    files: Files, asked: Asked, space: Space, *, tells: bool
+) -> tuple[NGrams, Sequence[str]]:
+    """Load the public model, or build an in-domain one from other texts: these, too."""
     from mondegreen.attacks.sensitive import in_domain_language
+    from mondegreen.cli.attack import read_corpus, say_known_texts
     from mondegreen.language.store import load_language
 
     if not asked.corpus:
-        return load_language(asked.language), {}
+        return load_language(asked.language), ()
     if asked.language is not None:
         raise ConfigurationError("--language and --corpus cannot be combined")
-    own = set(files.texts(files.sample))  # a corpus with SAMPLE recovers everything
-    known = [
-        text for path in asked.corpus for text in files.texts(path) if text not in own
-    ]
-    if not known:
-        raise SourceError(asked.corpus[0], "it has no texts besides those of SAMPLE")
-    return in_domain_language(known, space), {"corpus": {"texts": len(known)}}
+    attacked = frozenset(files.texts(files.sample))
+    known = read_corpus(files, asked.corpus, attacked)
+    if tells:
+        say_known_texts(known, attacked)
+    return in_domain_language(known, space), known
 
 
 def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:

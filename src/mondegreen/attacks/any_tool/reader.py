@@ -32,15 +32,16 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Weights
 from mondegreen.attacks.alignment import GONE
-from mondegreen.attacks.any_tool.rows import MASKED, MOVED, REPLACED, Row
+from mondegreen.attacks.any_tool.rows import MASKED, MOVED, REPLACED, STANDS, Row
 from mondegreen.attacks.any_tool.survivors import Shares
-from mondegreen.attacks.attack import Attack, wilson
+from mondegreen.attacks.attack import Attack, find_strongest, wilson
 from mondegreen.attacks.parts import draw_parts
-from mondegreen.attacks.sensitive import word_classes
+from mondegreen.attacks.sensitive import SIMILAR, word_classes
+from mondegreen.attacks.similar_texts import Copied, SimilarTexts
 from mondegreen.language.ngrams import NGrams
 from mondegreen.space.space import Space
 from mondegreen.text.sentences import sentence_ends
-from mondegreen.text.tokenizer import tokenize
+from mondegreen.text.tokenizer import canonical, tokenize
 
 CANDIDATES: Final = 2048
 """Words that are ranked at a place: the best ones by the words before it."""
@@ -57,9 +58,19 @@ _COPIED: Final = 0.05
 _FREQUENT: Final = 0.2
 """Weight of the word frequencies of the domain beside the language model."""
 
+_OF_WORDS: Final = 1 << 20
+"""Signs of visible words begin here; smaller ones are marks of hidden words."""
+
+_BATCH: Final = 4096
+_HIDES: Final = 0.5
+"""A word is said to be hidden in a known text, if it is hidden as often in releases."""
+
 _STRANGERS: Final = 2000
 _UNSEEN: Final = 1e-3
 _REPLACEMENT, _NOTHING = "a word", "nothing"
+
+TRIGRAMS: Final = "the words beside them, with trigrams"
+"""The name of the first way to guess; the other one is :data:`SIMILAR`."""
 
 
 @final
@@ -111,9 +122,17 @@ class PublicReader:
     rows : sequence of Row
         The releases. What the tool hides is learned from one half of them, drawn at
         random, and used on the other half.
+    known : sequence of str
+        Other texts of the domain that the attacker has, without releases.
     """
 
-    def __init__(self, language: NGrams, space: Space, rows: Sequence[Row]) -> None:
+    def __init__(
+        self,
+        language: NGrams,
+        space: Space,
+        rows: Sequence[Row],
+        known: Sequence[str] = (),
+    ) -> None:
         language.check_space(space)
         self._language, self._space, self._rows = language, space, rows
         self._index = space.index
@@ -131,6 +150,9 @@ class PublicReader:
             for half in (0, 1)
         ]
         self._units = _unit_vectors(space)
+        self._marks: dict[str, int] = {}
+        self._known = known
+        self._similar: dict[int, tuple[SimilarTexts, list[int]]] = {}
 
     def _learn(self, rows: Sequence[Row]) -> _Domain:
         """Count the words of one half, and under which mark each is hidden."""
@@ -310,6 +332,70 @@ class PublicReader:
             found.append(words * share * rate)
         return found
 
+    def copy(self, index: int, places: Sequence[int]) -> Copied:
+        """Copy words to places of a row from the most similar text that is known.
+
+        Known are the texts of the other half with their releases, and ``known``.
+        """
+        known, _ = self._find_known(self.halves[index])
+        return known.copy(self._signs(self._rows[index]), places)
+
+    def learn_level(self, half: int, rights: Mapping[int, Mapping[int, bool]]) -> float:
+        """Learn how similar a place of a half has to be, by the rows of the other one.
+
+        ``rights`` tells of some places of rows whether another guess is right.
+        """
+        known, rows = self._find_known(half)
+        chosen = [(at, rights[i]) for at, i in enumerate(rows) if i in rights]
+        return known.learn_level(
+            {at: np.array([*some], dtype=np.int64) for at, some in chosen},
+            {at: np.array([*some.values()], dtype=np.bool_) for at, some in chosen},
+        )
+
+    def _find_known(self, half: int) -> tuple[SimilarTexts, list[int]]:
+        """Find the texts that an attacker on a half knows, and the rows among them."""
+        if half not in self._similar:
+            rows = [i for i, each in enumerate(self.halves) if each != half]
+            signs = [self._signs(self._rows[i]) for i in rows]
+            words = [self._ids(self._rows[i].words) for i in rows]
+            for i in range(0, len(self._known), _BATCH):
+                batch = tokenize(self._known[i : i + _BATCH])
+                own = self._ids([canonical(word) for word in batch.words()])
+                seen = self._expect_signs(own, word_classes(batch), half)
+                words += np.split(own, batch.begins[1:-1])
+                signs += np.split(seen, batch.begins[1:-1])
+            self._similar[half] = SimilarTexts(signs, words), rows
+        return self._similar[half]
+
+    def _ids(self, words: Sequence[str]) -> Weights:
+        return np.array([*map(self.get_id, words)], dtype=np.int64)
+
+    def _signs(self, row: Row) -> Weights:
+        """Number what is seen at each word of a row: the word, or a mark."""
+        return np.array(
+            [
+                self.get_id(word) + _OF_WORDS
+                if fate == STANDS
+                else self._marks.setdefault(find_mark(row, i), len(self._marks))
+                for i, (word, fate) in enumerate(zip(row.words, row.fate, strict=True))
+            ],
+            dtype=np.int64,
+        )
+
+    def _expect_signs(self, ids: Weights, classes: Any, half: int) -> Weights:
+        """Number what would be seen at each word of a text without a release."""
+        domain, signs = self._domains[half], ids + _OF_WORDS
+        if not domain.by_class:
+            return signs
+        own = np.array([self._number.get(str(name), 0) for name in classes])
+        marks = [*domain.by_class]
+        rates = np.exp([domain.log_rates(mark, ids, own) for mark in marks])
+        best = rates.argmax(axis=0)
+        numbers = np.array(
+            [self._marks.setdefault(mark, len(self._marks)) for mark in marks]
+        )
+        return np.where(rates.sum(axis=0) > _HIDES, numbers[best], signs)
+
     def likeness(self, printed: str, ids: Weights) -> Floats:
         """Compare words with a printed one: cosines, 0 where either has no vector."""
         own = self._index.get(printed)
@@ -354,7 +440,9 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     """Measure which units a reader has: those that stand, and those that it guesses.
 
     A unit is recovered where each of its words stands in the release or is the first
-    guess. At most 3,000 hidden words are guessed, of the first rows.
+    guess: of the language model, or of the most similar known text. ``value`` is that
+    of the better way; ``by`` holds both. At most 3,000 hidden words are guessed, of the
+    first rows.
     """
     guesses, used = _guess_all(rows, reader)
     halves = reader.halves
@@ -363,50 +451,96 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
         for half in (0, 1)
     ]
 
-    def rank(index: int, place: int) -> int:
-        if rows[index].fate[place] <= MOVED:
-            return 1
-        ranks = guesses[index, place].ranks
-        return ranks[strength[halves[index]] if len(ranks) > 1 else 0]
+    ranks = {
+        key: each.ranks[strength[halves[each.row]] if len(each.ranks) > 1 else 0]
+        for key, each in guesses.items()
+    }
+    read = {key: rank == 1 for key, rank in ranks.items()}
+    ways = [
+        _count_units(rows[:used], name, right)
+        for name, right in (
+            (TRIGRAMS, read),
+            (SIMILAR, _copy_words(rows, reader, read)),
+        )
+    ]
+    best = find_strongest([way.says for way in ways])
+    (way,) = (way for way in ways if way.says is best)
+    return Attack(
+        "reader",
+        f"has what is left; guesses hidden words from {way.says['by']}",
+        best["value"],
+        best["low"],
+        best["high"],
+        compute_chance(rows[:used]),
+        best["n"],
+        f"share of {unit}",
+        {
+            "texts": used,
+            "hidden_words": _rank(np.array([*ranks.values()], dtype=np.int64)),
+            "by": [way.says for way in ways],
+            "by_kind": {
+                name: {"value": hits / count, "n": count}
+                for name, (hits, count) in sorted(way.kinds.items())
+            },
+            "riskiest_rows": way.guessed_rows[:20],
+        },
+    )
 
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What a way to guess recovers."""
+
+    says: dict[str, Any]
+    kinds: dict[str, list[int]]  # units that are recovered, and all
+    guessed_rows: list[dict[str, int]]
+
+
+def _count_units(
+    rows: Sequence[Row], name: str, right: Mapping[tuple[int, int], bool]
+) -> _Way:
+    """Count the units that stand or are guessed right, by kind and by row."""
     shares, kinds = Shares(), dict[str, list[int]]()
     guessed_rows: list[dict[str, int]] = []
-    for index, row in enumerate(rows[:used]):
-        known = [
-            all(rank(index, i) == 1 for i in range(each.first, each.last))
-            for each in row.units
-        ]
-        for each, is_known in zip(row.units, known, strict=True):
+    for index, row in enumerate(rows):
+        hits = 0
+        for each in row.units:
+            is_known = all(
+                row.fate[i] <= MOVED or right[index, i]
+                for i in range(each.first, each.last)
+            )
             tally = kinds.setdefault(each.kind, [0, 0])
             tally[0] += is_known
             tally[1] += 1
-        hits = sum(known)
+            hits += is_known
         guessed = hits - row.left_count()
         if guessed:
             guessed_rows.append({"row": row.number, "guessed": guessed})
         shares.add(hits, len(row.units))
     low, high = shares.ends()
     guessed_rows.sort(key=lambda each: (-each["guessed"], each["row"]))
-    ranks = np.array([rank(*key) for key in guesses], dtype=np.int64)
-    return Attack(
-        "reader",
-        "has what is left; fills masks and corrects replaced words with trigrams",
-        shares.value,
-        low,
-        high,
-        compute_chance(rows[:used]),
-        shares.total,
-        f"share of {unit}",
-        {
-            "texts": used,
-            "hidden_words": _rank(ranks),
-            "by_kind": {
-                name: {"value": hits / count, "n": count}
-                for name, (hits, count) in sorted(kinds.items())
-            },
-            "riskiest_rows": guessed_rows[:20],
-        },
-    )
+    ends = {"value": shares.value, "low": low, "high": high, "n": shares.total}
+    return _Way({"by": name, **ends}, kinds, guessed_rows)
+
+
+def _copy_words(
+    rows: Sequence[Row], reader: PublicReader, read: Mapping[tuple[int, int], bool]
+) -> dict[tuple[int, int], bool]:
+    """Tell where a guess is right that is copied from a text that is similar enough."""
+    rights: dict[int, dict[int, bool]] = {}
+    for (index, place), is_right in read.items():
+        rights.setdefault(index, {})[place] = is_right
+    levels = [reader.learn_level(half, rights) for half in (0, 1)]
+    found = dict(read)
+    for index, some in rights.items():
+        copied = reader.copy(index, [*some])
+        is_similar = copied.likeness >= levels[reader.halves[index]]
+        for i in np.flatnonzero(is_similar).tolist():
+            place = [*some][i]
+            truth = reader.get_id(rows[index].words[place])
+            found[index, place] = int(copied.words[i]) == truth
+    return found
 
 
 def _guess_all(

@@ -66,6 +66,7 @@ def attack_release(
     language: NGrams,
     space: Space,
     *,
+    known: Sequence[str] = (),
     has_spans: bool = False,
     sample: int = 2000,
     seed: int = 0,
@@ -80,6 +81,9 @@ def attack_release(
     language : NGrams
         A model of PUBLIC text, over the words of ``space``, which the reader knows.
     space : Space
+    known : sequence of str
+        Other texts of the domain that the attacker has. Hidden words are copied from
+        similar ones.
     has_spans : bool
         Whether the rows have annotations: they are then what a tool is to hide. If not,
         the sensitive words of the shipped lexicon are.
@@ -119,7 +123,7 @@ def attack_release(
         "displaced_rows": displaced.attack(),
     }
     tell("reader")
-    reader = PublicReader(language, space, rows)
+    reader = PublicReader(language, space, rows, known)
     found["reader"] = read_hidden(rows, reader, unit)
     tell("surrogates")
     others = {
@@ -139,6 +143,7 @@ def read_release(
     language: NGrams,
     space: Space,
     *,
+    known: Sequence[str] = (),
     sample: int = 2000,
     seed: int = 0,
 ) -> dict[str, Attack]:
@@ -154,9 +159,10 @@ def read_release(
     unit = "sensitive words"
     survivors = Survivors(unit)
     rows = _sample(given, [survivors], sample, seed)
+    reader = PublicReader(language, space, rows, known)
     return {
         "survivors": survivors.attack(compute_chance(rows)),
-        "reader": read_hidden(rows, PublicReader(language, space, rows), unit),
+        "reader": read_hidden(rows, reader, unit),
     }
 
 

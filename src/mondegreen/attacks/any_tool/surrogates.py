@@ -1,31 +1,55 @@
 r"""Consistent surrogates: equal originals with equal replacements are a cipher.
 
 Where a tool prints one surrogate z for every occurrence of a word, all contexts of z
-tell about one word. The attacker takes the word w with the largest
+tell about one word, and so does how often z is printed. An attacker on one half of the
+texts knows what words the other half has, not what is printed for them. Each surrogate
+z gets another word, so that the sum of
 
-.. math:: \sum_{i : z_i = z} s_i(w) - N \, p(w) \, P(m \mid w)
+.. math:: n_z \ln p_w + \ln P(c_z \mid c_w)
+          + a \sum_{i : z_i = z} \ln \max(P(w \mid i) / p_w, 1/20)
 
-where :math:`s_i` is the score of the reader at the place i. The last term is the
-expected number of occurrences among N words: a surrogate that is seen once is no
-frequent word. Each word is given to one surrogate, the most frequent surrogate first.
+is largest: :math:`n_z` occurrences, the share :math:`p_w` of w among the words of the
+other half that are hidden so, the classes :math:`c` of both by the shipped lexicon, and
+the posterior of the reader in up to 12 contexts. The weight a is 0, 0.3 or 1, the best
+on the other half.
+
+Where surrogates are consistent within a row alone, or not at all, the attacker takes
+the word with the largest sum of scores at the places of a surrogate, less the number of
+occurrences that is expected of the word: a surrogate that is seen once is no frequent
+word.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
+from mondegreen.arrays import Floats
 from mondegreen.attacks.any_tool.reader import PublicReader
 from mondegreen.attacks.any_tool.rows import MASKED, REPLACED, Row
 from mondegreen.attacks.any_tool.survivors import Shares
 from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.sensitive import word_classes
+from mondegreen.text.tokenizer import tokenize
 
 _PLACES: Final = 1500
-_CONTEXTS: Final = 12  # of one surrogate that are looked at
+"""Places whose contexts are looked at: about 10 seconds of work."""
+
+_CONTEXTS: Final = 12
+"""Contexts of one surrogate that are looked at."""
+
+_SURROGATES: Final = 1000
+_WORDS: Final = 2000
+"""Surrogates of all rows that are solved, and words that may be behind them."""
+
+_WEIGHTS: Final = (0.0, 0.3, 1.0)
+_WORST: Final = 0.05
+_UNSEEN: Final = 0.5
 _CONSISTENT: Final = 0.5
 
 
@@ -35,6 +59,7 @@ class _Place:
     row: int  # index among the rows
     at: int
     word: str
+    kind: str  # class of the word
     surrogate: str
 
 
@@ -54,39 +79,27 @@ def solve_surrogates(rows: Sequence[Row], reader: PublicReader) -> Attack | None
     scope = "none"
     if _is_consistent(across):
         scope = "all rows"
-    elif _is_consistent(within):
-        scope = "a row"
-    groups: dict[Hashable, list[_Place]] = defaultdict(list)
-    used = places[:_PLACES]
-    for number, place in enumerate(used):
-        key: Hashable = number
-        if scope != "none":
-            key = (place.row if scope == "a row" else 0, place.surrogate)
-        groups[key].append(place)
-    shares = Shares()
-    taken: set[int] = set()
-    for group in sorted(groups.values(), key=len, reverse=True):
-        word = _solve(group, reader, taken, len(used) / len(places))
-        if scope == "all rows":
-            taken.add(word)
-        hits = sum(reader.get_id(place.word) == word for place in group)
-        shares.add(hits, len(group))
+        shares = _solve_all(places, reader)
+    else:
+        if _is_consistent(within):
+            scope = "a row"
+        shares = _solve_each(places, reader, in_rows=scope == "a row")
     low, high = shares.ends()
-    frequent = Counter(place.word for place in used).most_common(1)[0][1]
+    frequent = Counter(place.word for place in places).most_common(1)[0][1]
     return Attack(
         "surrogates",
         "solves surrogates as a cipher, by their frequency and up to 12 contexts",
         shares.value,
         low,
         high,
-        frequent / len(used),
-        len(used),
+        frequent / len(places),
+        int(shares.total),
         "share of replaced words",
         {"consistent_in": scope, "in_rows": within, "across_rows": across},
     )
 
 
-def _places(rows: Sequence[Row]) -> Any:
+def _places(rows: Sequence[Row]) -> Iterator[_Place]:
     for index, row in enumerate(rows):
         for at, fate in enumerate(row.fate):
             if fate not in (REPLACED, MASKED):
@@ -94,7 +107,7 @@ def _places(rows: Sequence[Row]) -> Any:
             printed = row.released.keys[row.target[at]]
             # <PERSON_1> stands for somebody; <PERSON> and *** for anybody.
             if fate == REPLACED or any(map(str.isdigit, printed)):
-                yield _Place(index, at, row.words[at], printed)
+                yield _Place(index, at, row.words[at], row.classes[at], printed)
 
 
 def _consistency(places: Sequence[_Place], *, by_row: bool) -> dict[str, Any]:
@@ -137,12 +150,154 @@ def _is_consistent(found: dict[str, Any]) -> bool:
     )
 
 
-def _solve(
-    group: Sequence[_Place],
-    reader: PublicReader,
-    taken: set[int],
-    share: float,
-) -> int:
+def _solve_all(places: Sequence[_Place], reader: PublicReader) -> Shares:
+    """Solve surrogates of all rows, one half of the rows after the other."""
+    kinds = _classify({place.surrogate for place in places})
+    every = Counter(place.surrogate for place in places)
+    solved = [surrogate for surrogate, _ in every.most_common(_SURROGATES)]
+    halves = [_Half(places, half, solved, kinds, reader) for half in (0, 1)]
+    found = [[half.solve(weight) for weight in _WEIGHTS] for half in halves]
+    right = [
+        [half.count_right(guess) for guess in guesses]
+        for half, guesses in zip(halves, found, strict=True)
+    ]
+    shares = Shares()
+    for surrogate in solved:
+        hits = count = 0
+        for own, other in ((0, 1), (1, 0)):
+            if surrogate not in halves[own].words:
+                continue
+            # The weight that is best on the other half.
+            best = int(np.argmax([sum(each.values()) for each in right[other]]))
+            hits += right[own][best].get(surrogate, 0)
+            count += halves[own].words[surrogate].total()
+        shares.add(hits, count)
+    return shares
+
+
+def _classify(surrogates: set[str]) -> Mapping[str, str]:
+    """Name the class of each surrogate: that of its first word."""
+    texts = sorted(surrogates)
+    batch = tokenize(texts)
+    classes = word_classes(batch).tolist()
+    starts = batch.begins.tolist()
+    return {
+        text: classes[starts[i]] if starts[i] < starts[i + 1] else ""
+        for i, text in enumerate(texts)
+    }
+
+
+@final
+class _Half:
+    """The surrogates of one half of the rows, and the words that may be behind them.
+
+    What is known is what the other half says: how often each word is hidden so, and
+    which classes of surrogates stand for which classes of words.
+    """
+
+    def __init__(
+        self,
+        places: Sequence[_Place],
+        half: int,
+        solved: Sequence[str],
+        kinds: Mapping[str, str],
+        reader: PublicReader,
+    ) -> None:
+        own = [place for place in places if reader.halves[place.row] == half]
+        known = [place for place in places if reader.halves[place.row] != half]
+        self._reader = reader
+        self.words: dict[str, Counter[str]] = {}
+        groups: dict[str, list[_Place]] = {name: [] for name in solved}
+        for place in own:
+            if place.surrogate in groups:
+                groups[place.surrogate].append(place)
+                self.words.setdefault(place.surrogate, Counter())[place.word] += 1
+        self._groups = {name: some for name, some in groups.items() if some}
+        counts = Counter(place.word for place in known)
+        self._candidates = [word for word, _ in counts.most_common(_WORDS)]
+        self._prior = np.array([counts[word] for word in self._candidates], dtype=float)
+        self._unseen = _UNSEEN / max(1, counts.total())
+        self._prior /= max(1, counts.total())
+        self._kinds = self._compare_kinds(known, kinds)
+        self._contexts = self._read_contexts()
+
+    def _compare_kinds(
+        self, known: Sequence[_Place], kinds: Mapping[str, str]
+    ) -> Floats:
+        """Score each word by its class and that of each surrogate, smoothed."""
+        of_word = {place.word: place.kind for place in known}
+        pairs: Counter[tuple[str, str]] = Counter()
+        totals: Counter[str] = Counter()
+        for place in known:
+            pairs[kinds[place.surrogate], place.kind] += 1
+            totals[place.kind] += 1
+        number = len(set(kinds.values()))
+        scores = np.zeros((len(self._groups), len(self._candidates)))
+        own = [of_word[word] for word in self._candidates]
+        for row, name in enumerate(self._groups):
+            kind = kinds[name]
+            rates = {
+                each: np.log((pairs[kind, each] + 1 / number) / (totals[each] + 1))
+                for each in set(own)
+            }
+            scores[row] = [rates[each] for each in own]
+        return scores
+
+    def _read_contexts(self) -> Floats:
+        """Sum what the reader makes of the contexts of each surrogate."""
+        scores = np.zeros((len(self._groups), len(self._candidates)))
+        ids = {self._reader.get_id(w): i for i, w in enumerate(self._candidates)}
+        each = max(1, min(_CONTEXTS, _PLACES // (2 * max(1, len(self._groups)))))
+        for row, some in enumerate(self._groups.values()):
+            for place in some[:each]:
+                found, logs = self._reader.scores(place.row, place.at)
+                shares = np.exp(logs - np.logaddexp.reduce(logs))
+                chances = np.zeros(len(self._candidates))
+                for word, share in zip(found.tolist(), shares.tolist(), strict=True):
+                    if word in ids:
+                        chances[ids[word]] = share
+                ratios = chances / self._prior
+                scores[row] += np.log(np.maximum(ratios, _WORST)) * len(some) / each
+        return scores
+
+    def solve(self, weight: float) -> dict[str, str]:
+        """Give each surrogate another word."""
+        if not self._candidates or not self._groups:
+            return {}
+        sizes = np.array([[len(some)] for some in self._groups.values()])
+        gains = sizes * np.log(self._prior) + self._kinds + weight * self._contexts
+        # Each surrogate may stand for a word that the other half does not have.
+        others = np.repeat(sizes * np.log(self._unseen), len(sizes), axis=1)
+        found = linear_sum_assignment(-np.concatenate([gains, others], axis=1))
+        names = [*self._groups]
+        return {
+            names[row]: self._candidates[column]
+            for row, column in zip(*(each.tolist() for each in found), strict=True)
+            if column < len(self._candidates)
+        }
+
+    def count_right(self, guesses: Mapping[str, str]) -> dict[str, int]:
+        """Count the places of each surrogate whose word is guessed."""
+        return {name: self.words[name][word] for name, word in guesses.items()}
+
+
+def _solve_each(
+    places: Sequence[_Place], reader: PublicReader, *, in_rows: bool
+) -> Shares:
+    """Solve the surrogates of each row apart, or each place if none are alike."""
+    groups: dict[Hashable, list[_Place]] = defaultdict(list)
+    used = places[:_PLACES]
+    for number, place in enumerate(used):
+        groups[(place.row, place.surrogate) if in_rows else number].append(place)
+    shares = Shares()
+    for group in sorted(groups.values(), key=len, reverse=True):
+        word = _solve(group, reader, len(used) / len(places))
+        hits = sum(reader.get_id(place.word) == word for place in group)
+        shares.add(hits, len(group))
+    return shares
+
+
+def _solve(group: Sequence[_Place], reader: PublicReader, share: float) -> int:
     """Find the word that fits all contexts of a surrogate best; -1 if none does.
 
     The count uses a ``share`` of all places, so it expects that many occurrences.
@@ -163,6 +318,6 @@ def _solve(
     best, found = -np.inf, -1
     for (word, total), times in zip(totals.items(), expected, strict=True):
         score = total - weight * times
-        if word not in own and word not in taken and score > best:
+        if word not in own and score > best:
             best, found = score, word
     return found

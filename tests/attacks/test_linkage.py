@@ -123,10 +123,21 @@ def test_groups_in_any_order_link():
 def test_structure_links_and_so_does_the_number_of_words():
     state = small.states()["tree"]
     a, b = small.WORDS[:2]
-    texts = [f"{a} {b}", f"{a}, {b}", f"{a}, {b}", f"{a} {b} {a}"]
+    texts = [f"{a} {a}", f"{a}, {b}", f"{b}, {b}", f"{a} {b} {a}"]
     found = ways(linkage(state, drawn(state, texts)))
     assert found["structure"]["value"] == pytest.approx((1 + 0.5 + 0.5 + 1) / 4)
     assert found["number of words"]["value"] == pytest.approx((3 / 3 + 1) / 4)
+
+
+def test_a_text_that_several_people_wrote_is_found_by_any_of_them():
+    state = small.states()["tree"]
+    a, b = small.WORDS[:2]
+    texts = [f"{a} {b}", f"{a}, {b}", f"{a}, {b}", f"{a} {b} {a}"]
+    found = ways(linkage(state, drawn(state, texts)))
+    assert found["structure"]["value"] == 1.0
+    # Words are equal where only a comma is not: two words are those of all three texts.
+    assert found["number of words"]["value"] == 1.0
+    assert found["structure"]["chance"] == pytest.approx((3 + 3 + 3 + 1) / 16)
 
 
 def test_distances_stand_for_a_law_that_is_not_known():

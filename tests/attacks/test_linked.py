@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen.attacks.linked import combine_places, draw_linked, link_printed
+from mondegreen.attacks.linked import (
+    combine_places,
+    draw_linked,
+    link_printed,
+    solve_cipher,
+)
+from mondegreen.attacks.policies import strongest_reader
 from mondegreen.attacks.sensitive import (
     InDomainReader,
     guess_hidden_words,
@@ -53,6 +59,35 @@ def test_linked_places_get_the_word_with_the_largest_product():
     shares = np.array([[0.6, 0.4], [0.9, 0.1], [0.3, 0.7], [0.6, 0.4]])
     links = np.array([0, 0, 2, 3])
     assert combine_places(ids, shares, links).tolist() == [1, 1, 2, 0]
+
+
+def test_equal_words_of_all_texts_are_read_as_a_cipher():
+    """Names without any context: the key alone hides them, and their counts tell."""
+    names = ("Anna", "Maria", "Julia", "Laura", "Sarah", "Helen")
+    texts = [f"{n} came." for i, n in enumerate(names) for _ in range(2 ** (7 - i))]
+    policy, rng = load_policy("sensitive"), np.random.default_rng(4)
+    state = mg.mechanism("urr", epsilon=30.0).prepare(policy.alphabet)
+    reader = InDomainReader(policy, texts, state.response)
+    batch = tokenize(texts)
+    symbols = reader.lookup.codes(batch)
+    released, links = draw_linked(policy, state, batch, symbols, "key", rng)
+    guesses = guess_hidden_words(reader, batch, released, links=links)
+    found = strongest_reader(sensitive_words(batch, guesses))
+    ways = {way["by"]: way["value"] for way in found.details["by"]}
+    assert ways["whole sentences"] == pytest.approx(128 / 252)
+    assert ways["how often each word is printed"] == 1.0
+    assert found.value == 1.0
+
+
+def test_a_printed_word_that_no_known_text_has_takes_no_other_word():
+    ids = np.zeros((9, 1), dtype=np.int32)
+    links = np.array([0, 0, 0, 0, 0, 0, 6, 6, 6])
+    symbols = np.full(9, 5, dtype=np.int32)
+    found = solve_cipher(ids, np.ones((9, 1)), links, symbols, {5: {1: 60, 2: 30}})
+    assert found.tolist() == [1] * 6 + [2] * 3
+    # One word is known, and printed most: the other output is left to the reader.
+    found = solve_cipher(ids, np.ones((9, 1)), links, symbols, {5: {1: 60}})
+    assert found.tolist() == [1] * 6 + [0] * 3
 
 
 @pytest.mark.parametrize("same", ["record", "key"])

@@ -114,7 +114,7 @@ def test_the_table_says_what_each_source_gives_away(folder):
     said = run_command(*command).stdout
     by = json.loads(run_command(*command, "--json").stdout)["sensitive_words"]["by"]
     ways = ["whole sentences", "the group alone", "the other words alone"]
-    assert [each["by"] for each in by] == ways
+    assert [each["by"] for each in by] == [*ways, "the most similar known text"]
     for each in by:
         assert f"recovered from {each['by']}: {100 * each['value']:.3g} %\n" in said
 
@@ -333,10 +333,15 @@ def test_a_release_is_also_read_by_one_who_knows_no_setting(folder):
 
 
 def test_a_public_corpus_names_public_words_and_leaves_sample_whole(of_policy):
-    found = json.loads(of_policy("--corpus", "public.csv", "--json").stdout)
+    done = of_policy("--corpus", "public.csv", "--json")
+    found = json.loads(done.stdout)
     assert found["texts"] == 90
-    assert found["corpus"] == {"texts": 1, "words": 4, "held_out_of_sample": False}
-    assert [word for word, _ in found["worst_word"]["words"]] == ["asthma"]
+    assert found["corpus"] == {"texts": 31, "words": 154, "held_out_of_sample": False}
+    named = [word for word, _ in found["worst_word"]["words"]]
+    assert named == ["asthma"]
+    # Texts of SAMPLE that the attacker knows are texts that the attacker reads.
+    said = "--corpus: 3 texts of SAMPLE are in it, so the attacker knows what they say"
+    assert done.stderr.count(said) == 1
 
 
 def test_a_release_under_a_policy_is_read_back(of_policy, folder):

@@ -7,7 +7,8 @@ words,
 
 by all words, among originals of as many words; by the groups of the words, in any
 order; or by what passes unchanged, which needs no law. Where the law is not closed,
-distances stand for likelihoods. Equally likely originals share a success.
+distances stand for likelihoods. One of the most likely originals is taken at random; if
+it has the words of the right one, its text is found.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def build_linkage(ways: list[Found], texts: int, *, is_known: bool = True) -> At
 
     Examples
     --------
-    >>> ways = [_sum_up("words", np.ones(3)), _sum_up("structure", np.zeros(3))]
+    >>> texts = np.arange(3)
+    >>> ways = [sum_up("words", texts >= 0, texts), sum_up("none", texts < 0, texts)]
     >>> found = build_linkage(ways, 3)
     >>> found.value, found.details["strongest"]
     (1.0, 'words')
@@ -112,7 +114,7 @@ class _Table:
     def __init__(self, pairs: Pairs, name: str, chosen: Weights, count: int) -> None:
         self.name, self.chosen = name, chosen
         self.scores: Singles = np.zeros((len(chosen), len(chosen)), dtype=np.float32)
-        starts = pairs.starts[chosen]
+        starts, self.alike = pairs.starts[chosen], pairs.find_alike()[chosen]
         self.released = pairs.outputs[starts[:, None] + np.arange(count)].T
 
 
@@ -142,10 +144,17 @@ class _ByWords:
 
     def find(self) -> list[Found]:
         hits: dict[str, list[Floats]] = {}
+        alike: dict[str, list[Weights]] = {}
         for table in self.tables:
-            hits.setdefault(table.name, []).append(_hits(table.scores))
-        joined = {name: np.concatenate(some) for name, some in hits.items()}
-        return [_sum_up(name, some) for name, some in joined.items() if len(some) > 1]
+            own = find_hits(table.scores, table.alike)
+            hits.setdefault(table.name, []).append(own)
+            alike.setdefault(table.name, []).append(table.alike)
+        both = {name: map(np.concatenate, (hits[name], alike[name])) for name in hits}
+        return [
+            sum_up(name, found, texts)
+            for name, (found, texts) in both.items()
+            if len(found) > 1
+        ]
 
 
 @final
@@ -172,7 +181,9 @@ class _ByGroups:
         filled = counts > 0
         mixed = self._mixed[filled] / counts[filled, None]
         scores = seen[filled] @ logarithms(mixed).T
-        return [_sum_up("groups in any order", _hits(scores.astype(np.float32)))]
+        alike = self._pairs.find_alike()[filled]
+        hits = find_hits(scores.astype(np.float32), alike)
+        return [sum_up("groups in any order", hits, alike)]
 
 
 def _fill(
@@ -221,21 +232,54 @@ def _in_clear(pairs: Pairs) -> list[Found]:
     if len(pairs.shapes):
         is_kept = np.array_equal(pairs.structures, pairs.shapes)
         ways = {"structure": pairs.structures} | ways if is_kept else ways
-    found = []
+    found, alike = [], pairs.find_alike()
     for name, keys in ways.items():
-        _, inverse, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-        found.append(_sum_up(name, 1 / sizes[inverse]))
+        same = np.stack([keys, alike])
+        sizes, own = _count_equal(keys[None]), _count_equal(same)
+        found.append(sum_up(name, own / sizes, alike))
     return found
 
 
-def _hits(scores: Singles) -> Floats:
-    """Share a success among the originals that are most likely, by release."""
+def _count_equal(keys: Weights) -> Weights:
+    """Count the columns that are equal to each one."""
+    _, inverse, sizes = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
+    return np.asarray(sizes[inverse.ravel()])
+
+
+def find_hits(scores: Singles, alike: Weights) -> Floats:
+    """Find the chance that one of the most likely originals has the right text.
+
+    Parameters
+    ----------
+    scores : array, shape (releases, originals)
+        As many releases as originals, in the same order.
+    alike : int array, shape (originals,)
+        Equal for equal texts.
+
+    Returns
+    -------
+    float array, shape (releases,)
+
+    Examples
+    --------
+    >>> scores = np.array([[2, 2, 1], [2, 2, 1], [3, 2, 2]], dtype=np.float32)
+    >>> find_hits(scores, np.array([0, 0, 1])), find_hits(scores, np.array([0, 1, 2]))
+    (array([1., 1., 0.]), array([0.5, 0.5, 0. ]))
+    """
     own = scores.diagonal()[:, None]
     above = np.count_nonzero(scores > own, axis=1)
-    return np.where(above == 0, 1 / np.count_nonzero(scores == own, axis=1), 0.0)
+    best = scores == own
+    right = np.count_nonzero(best & (alike == alike[:, None]), axis=1)
+    return np.where(above == 0, right / np.count_nonzero(best, axis=1), 0.0)
 
 
-def _sum_up(name: str, hits: Floats) -> Found:
+def sum_up(name: str, hits: Floats, alike: Weights) -> Found:
+    """State what one way to link reaches; by chance it takes any original.
+
+    >>> sum_up("words", np.array([1.0, 1.0, 0.0]), np.array([0, 0, 1]))["chance"]
+    0.55...
+    """
     low, high = by_texts(hits, np.ones(len(hits)))
     shares = {"value": float(hits.mean()), "low": low, "high": high}
-    return {"by": name, **shares, "chance": 1 / len(hits), "n": len(hits)}
+    chance = float(np.mean(_count_equal(alike[None]) / len(hits)))
+    return {"by": name, **shares, "chance": chance, "n": len(hits)}

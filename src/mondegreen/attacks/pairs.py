@@ -22,7 +22,7 @@ from mondegreen.scores.interval import Ends
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.print_forms import as_released
 from mondegreen.text.sentences import find_ends
-from mondegreen.text.tokenizer import APOSTROPHES, TokenizedBatch
+from mondegreen.text.tokenizer import APOSTROPHES, TokenizedBatch, canonical
 
 _LEAST: Final = 0.5
 """Share of the texts that must be aligned, or else their words are not compared."""
@@ -44,7 +44,8 @@ class Pairs:
     text begins, and ends with the number of words. ``ends`` tells where a sentence
     ends. ``structures`` and ``shapes`` number what passes unchanged of each original
     and of each release: equal where that is equal. Where ``released`` is None, the two
-    cannot be compared word by word.
+    cannot be compared word by word. ``texts_alike`` numbers the originals: equal where
+    all words are equal.
     """
 
     inputs: Ids
@@ -56,6 +57,7 @@ class Pairs:
     printed: Ids | None = None  # words of a release that were not drawn, but decoded
     left_out: int = 0  # texts whose release has other words or signs
     chosen: NDArray[np.bool_] | None = None  # which of the given texts are here
+    texts_alike: Weights = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def texts(self) -> int:
@@ -164,7 +166,12 @@ class Pairs:
             structures=self.structures[chosen],
             released=None if self.released is None else self.released[words],
             shapes=shapes,
+            texts_alike=self.find_alike()[chosen],
         )
+
+    def find_alike(self) -> Weights:
+        """Number the originals, shape (texts,): equal where all words are equal."""
+        return self.texts_alike if len(self.texts_alike) else np.arange(self.texts)
 
     def frequencies(self, size: int) -> Weights:
         """Count the inputs, shape (size,).
@@ -263,7 +270,15 @@ def _read(
         starts,
         find_ends(batch),
         _count_pairs(batch, known),
+        texts_alike=_number_texts(batch),
     )
+
+
+def _number_texts(batch: TokenizedBatch) -> Weights:
+    """Number texts, those with equal words alike."""
+    known: dict[tuple[str, ...], int] = {}
+    keys = [tuple(map(canonical, (parts or ())[1::2])) for parts in batch.parts]
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
 
 
 def _count_pairs(batch: TokenizedBatch, known: dict[tuple[str, ...], int]) -> Weights:

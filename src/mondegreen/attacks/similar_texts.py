@@ -71,7 +71,7 @@ class SimilarTexts:
     --------
     >>> known = SimilarTexts([np.array([5, 6, 1, 7])], [np.array([15, 16, 11, 17])])
     >>> known.copy(np.array([6, 1, 7]), [1])
-    Copied(words=array([11]), likeness=array([0.90...]))
+    Copied(words=array([11]), likeness=array([0.9375]))
     """
 
     def __init__(self, signs: Sequence[Weights], words: Sequence[Weights]) -> None:

@@ -6,7 +6,8 @@ By words, the attacker takes the original with the largest
     \sum_{w \in y} \left(\ln \frac{N}{n_w}\right)^2
 
 over the words w of the release that are in the original j; :math:`n_w` originals have
-the word w. Masks are no words. Equally good originals share a success.
+the word w. Masks are no words. One of the best originals is taken at random; if it has
+the words of the right one, its text is found.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats
+from mondegreen.arrays import Floats, Weights
 from mondegreen.attacks.any_tool.rows import Row
 from mondegreen.attacks.attack import Attack, by_texts, count_rows
-from mondegreen.attacks.linkage import build_linkage
+from mondegreen.attacks.linkage import build_linkage, sum_up
 
 _ORIGINALS: Final = 2000
 _MOST, _FEW, _LEAST = 0.6, 0.5, 5
@@ -213,46 +214,50 @@ def _by_features(
     theirs: Callable[[Row], Sequence[Hashable]],
 ) -> dict[str, Any]:
     """Compare weighted sets of features, one release at a time."""
-    count = len(rows)
+    count, alike = len(rows), _number_texts(rows)
     index = _Index([mine(row) for row in rows])
     weights = index.weights()
     lengths = np.sqrt(np.maximum(index.lengths(weights), 1e-9))
     hits = np.zeros(count)
     for place, row in enumerate(rows):
-        hits[place] = _share(index.add_up(theirs(row), weights) / lengths, place)
-    return _sum_up(name, hits)
+        scores = index.add_up(theirs(row), weights) / lengths
+        hits[place] = _share(scores, place, alike)
+    return sum_up(name, hits, alike)
 
 
 def _by_lengths(rows: Sequence[Row]) -> dict[str, Any]:
     """Take the original whose number of words is nearest."""
     counts = np.array([len(row.words) for row in rows], dtype=np.float64)
-    hits = np.zeros(len(rows))
+    hits, alike = np.zeros(len(rows)), _number_texts(rows)
     for index, row in enumerate(rows):
-        hits[index] = _share(-np.abs(counts - len(row.released.keys)), index)
-    return _sum_up("number of words", hits)
+        hits[index] = _share(-np.abs(counts - len(row.released.keys)), index, alike)
+    return sum_up("number of words", hits, alike)
 
 
 def _by_times(rows: Sequence[Row]) -> dict[str, Any]:
     """Take the original whose time is nearest; one without a time is farthest."""
     own = [row.time for row in rows]
     times = np.array([np.inf if time is None else time for time in own])
-    hits = np.zeros(len(rows))
+    hits, alike = np.zeros(len(rows)), _number_texts(rows)
     for index, row in enumerate(rows):
         scores = np.zeros(len(rows))
         if row.released_time is not None:
             scores = -np.abs(times - row.released_time)
-        hits[index] = _share(scores, index)
-    return _sum_up("time", hits)
+        hits[index] = _share(scores, index, alike)
+    return sum_up("time", hits, alike)
 
 
-def _share(scores: Floats, own: int) -> float:
-    """Share a success among the best originals."""
+def _share(scores: Floats, own: int, alike: Weights) -> float:
+    """Find the chance that one of the best originals has the right text."""
     best = scores.max()
     is_best = scores >= best - 1e-9 * max(1.0, abs(best))
-    return float(is_best[own] / is_best.sum())
+    if not is_best[own]:
+        return 0.0
+    return float((is_best & (alike == alike[own])).sum() / is_best.sum())
 
 
-def _sum_up(name: str, hits: Floats) -> dict[str, Any]:
-    low, high = by_texts(hits, np.ones(len(hits)))
-    shares = {"value": float(hits.mean()), "low": low, "high": high}
-    return {"by": name, **shares, "chance": 1 / len(hits), "n": len(hits)}
+def _number_texts(rows: Sequence[Row]) -> Weights:
+    """Number the originals, those with equal words alike."""
+    known: dict[tuple[str, ...], int] = {}
+    keys = [tuple(row.words) for row in rows]
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)

@@ -1,0 +1,145 @@
+"""Texts that are repeated: who knows one of them reads the others."""
+
+import random
+
+import numpy as np
+import pytest
+
+import mondegreen as mg
+from mondegreen.attacks.any_tool.rows import Given
+from mondegreen.attacks.any_tool.run import read_release
+from mondegreen.attacks.parts import draw_parts
+from mondegreen.attacks.policies import strongest_reader
+from mondegreen.attacks.sensitive import (
+    SIMILAR,
+    InDomainReader,
+    guess_hidden_words,
+    sensitive_words,
+)
+from mondegreen.attacks.similar_texts import SimilarTexts
+from mondegreen.calibration.policies import PolicyPlan, PolicySample
+from mondegreen.language.store import load_language
+from mondegreen.policy.policy import load_policy
+from mondegreen.settings import Settings
+from mondegreen.text.tokenizer import tokenize
+
+NAMES = "Anna Maria Julia Laura Sarah Helen Thomas Peter Robert David".split()
+ILLS = "diabetes asthma pneumonia cancer epilepsy migraine arthritis".split()
+SAID = (
+    "The box was open when it came.",
+    "We have waited for three weeks now.",
+    "It works well but the color is not right.",
+    "There was water in it and the screen stays black.",
+    "He said that he will not pay for this.",
+    "The second one is missing and nobody answers.",
+    "Please do not send it to the old address again.",
+    "She would like to have it before the end of the month.",
+    "Can you look at it again and write back?",
+    "It was much too late and the paper was wet.",
+    "I think that this is the wrong one.",
+    "They want to change the plan and keep the number.",
+)
+
+
+def make_texts(count, copies, seed=0):
+    """Write texts that many people wrote; the words around names tell nothing."""
+    rng = random.Random(seed)
+    texts = [
+        f"{rng.choice(NAMES)} has {rng.choice(ILLS)}. {' '.join(rng.sample(SAID, 4))}"
+        for _ in range(count)
+    ]
+    found = texts * copies
+    rng.shuffle(found)
+    return found
+
+
+def attack(texts):
+    """Read half of the texts, with the other half as the corpus."""
+    halves = draw_parts(len(texts))
+    own, known = (
+        [text for text, part in zip(texts, halves, strict=True) if part == half]
+        for half in (0, 1)
+    )
+    policy, rng = load_policy("sensitive"), np.random.default_rng(4)
+    state = mg.mechanism("urr", epsilon=14.0).prepare(policy.alphabet)
+    reader, batch = InDomainReader(policy, known, state.response), tokenize(own)
+    released = state.sample(reader.lookup.codes(batch), rng)
+    return sensitive_words(batch, guess_hidden_words(reader, batch, released))
+
+
+def get_ways(found):
+    return {way["by"]: way["value"] for way in found.details["by"]}
+
+
+def test_words_of_repeated_texts_are_copied_from_another_one():
+    found = attack(make_texts(60, 6))
+    ways = get_ways(found)
+    assert ways[SIMILAR] > 0.9
+    assert ways["whole sentences"] < 0.5
+    assert strongest_reader(found).value == ways[SIMILAR]
+
+
+def test_texts_that_are_not_repeated_are_read_as_before():
+    ways = get_ways(attack(make_texts(300, 1)))
+    assert ways[SIMILAR] == pytest.approx(ways["whole sentences"], abs=0.03)
+
+
+def test_a_calibration_counts_what_is_copied():
+    settings = Settings(policy="sensitive").resolve()
+    scores = [
+        PolicyPlan(
+            settings,
+            PolicySample.of("x", make_texts(count, copies)),
+            mechanisms=["urr"],
+        ).curve([14.0])[0]
+        for count, copies in ((60, 8), (480, 1))
+    ]
+    repeated, single = (each.sensitive.value for each in scores)
+    assert repeated > 0.9 > 0.5 > single
+
+
+def test_the_reader_of_any_tool_copies_too():
+    def read(texts):
+        rows = [
+            Given(i + 1, text, f"<NAME> has <ILLNESS>. {text.split('. ', 1)[1]}")
+            for i, text in enumerate(texts)
+        ]
+        return read_release(rows, load_language(), mg.load_space())["reader"]
+
+    repeated, single = read(make_texts(40, 6)), read(make_texts(240, 1))
+    assert repeated.value > 0.9
+    assert "the most similar known text" in repeated.adversary
+    assert single.value < 0.5
+
+
+def test_an_attacker_copies_from_texts_without_a_release():
+    """Each text is there once, and stands in public texts as well."""
+    texts = [*dict.fromkeys(make_texts(200, 1))]
+    rows = [
+        Given(i + 1, text, f"<NAME> has <ILLNESS>. {text.split('. ', 1)[1]}")
+        for i, text in enumerate(texts)
+    ]
+    given = rows, load_language(), mg.load_space()
+    assert read_release(*given)["reader"].value < 0.5
+    assert read_release(*given, known=texts)["reader"].value > 0.9
+
+
+def test_a_place_is_copied_from_where_more_of_its_neighbors_are():
+    texts = [np.array(each) for each in ([4, 5, 9, 6, 7], [4, 8, 9, 8, 7])]
+    words = [each + 10 * (i + 1) for i, each in enumerate(texts)]
+    known = SimilarTexts(texts, words)
+    found = known.copy(np.array([4, 8, 9, 8, 7]), [2])
+    assert (found.words.tolist(), found.likeness.tolist()) == ([29], [1.0])
+    assert known.copy(np.array([4, 5, 9, 6, 7]), [2]).words.tolist() == [19]
+    # Without the text itself the other one is the most similar, but not very.
+    other = known.copy(np.array([4, 8, 9, 8, 7]), [2], without=1)
+    assert other.words.tolist() == [19]
+    assert other.likeness[0] < 0.8
+    nothing = known.copy(np.array([1, 2, 3]), [1])
+    assert (nothing.words.tolist(), nothing.likeness.tolist()) == ([-1], [0.0])
+
+
+def test_no_known_text_is_copied_where_there_is_none():
+    none = SimilarTexts([], [])
+    assert none.copy(np.array([1, 2]), [0]).words.tolist() == [-1]
+    assert none.learn_level({}, {}) == np.inf

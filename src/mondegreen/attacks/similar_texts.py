@@ -1,7 +1,8 @@
 r"""An attacker who copies hidden words from the most similar place of known texts.
 
 Texts that occur several times, forms and answers to the same question differ in few
-words, so whoever knows one of them reads the others. A text is a sequence of signs:
+words, so an attacker who knows one of them reads the others. A text is a sequence of
+signs:
 what a reader sees at each word, such as the word itself or the group of a hidden one.
 The eight known texts with the most in common, by the 64 rarest signs of a release, are
 compared place by place: the likeness of the place j of a known text to the place i is
@@ -12,8 +13,8 @@ compared place by place: the likeness of the place j of a known text to the plac
     + \frac{1}{2} \, \frac{\sum_{s \in x \cap y} \ln(1 + N / n_s)}
          {\sum_{s \in x} \ln(1 + N / n_s)}
 
-over the offsets d that are in the release, and over its distinct signs s, of which
-:math:`n_s` among N known texts have one. One sign stands for each end of a text. The
+over the offsets d that are in the release, and over its distinct signs s. The sign s is
+in :math:`n_s` of N known texts. One sign stands for each end of a text. The
 word of the most similar place is copied. Among equally similar places the word that is
 at most of them is. How similar a place has to be is learnt from the known texts alone.
 """

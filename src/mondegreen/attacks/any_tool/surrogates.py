@@ -38,10 +38,10 @@ from mondegreen.attacks.sensitive import word_classes
 from mondegreen.text.tokenizer import tokenize
 
 _PLACES: Final = 1500
-"""Places whose contexts are looked at: about 10 seconds of work."""
+"""Places whose contexts the reader scores: about 10 seconds of work."""
 
 _CONTEXTS: Final = 12
-"""Contexts of one surrogate that are looked at."""
+"""Contexts of one surrogate that the reader scores."""
 
 _SURROGATES: Final = 1000
 _WORDS: Final = 2000
@@ -313,7 +313,7 @@ def _solve(group: Sequence[_Place], reader: PublicReader, share: float) -> int:
     own = {reader.get_id(place.surrogate) for place in some}
     first = group[0]
     expected = reader.compute_expected([*totals], first.row, first.at)
-    # As many contexts as are looked at count as much as so many occurrences.
+    # As many contexts as are scored count as much as so many occurrences.
     weight = share * len(some) / len(group) if len(group) > 1 else 0.0
     best, found = -np.inf, -1
     for (word, total), times in zip(totals.items(), expected, strict=True):

@@ -149,11 +149,10 @@ class _ByWords:
             own = find_hits(table.scores, table.alike)
             hits.setdefault(table.name, []).append(own)
             alike.setdefault(table.name, []).append(table.alike)
-        both = {name: map(np.concatenate, (hits[name], alike[name])) for name in hits}
         return [
-            sum_up(name, found, texts)
-            for name, (found, texts) in both.items()
-            if len(found) > 1
+            sum_up(name, np.concatenate(some), np.concatenate(alike[name]))
+            for name, some in hits.items()
+            if sum(map(len, some)) > 1
         ]
 
 

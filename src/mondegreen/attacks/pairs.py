@@ -170,7 +170,13 @@ class Pairs:
         )
 
     def find_alike(self) -> Weights:
-        """Number the originals, shape (texts,): equal where all words are equal."""
+        """Number the originals, those with equal words alike.
+
+        Returns
+        -------
+        int64 array, shape (texts,)
+            ``texts_alike``; without them, no two originals are equal.
+        """
         return self.texts_alike if len(self.texts_alike) else np.arange(self.texts)
 
     def frequencies(self, size: int) -> Weights:

@@ -300,7 +300,8 @@ class InDomainReader:
         """How similar a known text has to be, so that its words are copied."""
         places, rights = {}, {}
         for text in self._similar.choose_texts():
-            symbols, words = self._similar.get_text(text)
+            found, words = self._similar.get_text(text)
+            symbols = found.astype(np.int32)
             places[text] = np.flatnonzero(self._is_hidden(symbols))
             alone = self.guess_alone(symbols[places[text]])
             rights[text] = alone == words[places[text]]

@@ -2,10 +2,10 @@ r"""An attacker who copies hidden words from the most similar place of known tex
 
 Texts that occur several times, forms and answers to the same question differ in few
 words, so an attacker who knows one of them reads the others. A text is a sequence of
-signs:
-what a reader sees at each word, such as the word itself or the group of a hidden one.
-The eight known texts with the most in common, by the 64 rarest signs of a release, are
-compared place by place: the likeness of the place j of a known text to the place i is
+signs: what a reader sees at each word, such as the word itself or the group of a hidden
+one. The eight known texts with the most in common, by the 64 rarest signs of a release,
+are compared place by place: the likeness of the place j of a known text to the place i
+is
 
 .. math::
     \frac{1}{2} \, \frac{\sum_{|d| \le 8} [x_{i + d} = y_{j + d}] \, / \, (1 + |d|)}
@@ -14,16 +14,16 @@ compared place by place: the likeness of the place j of a known text to the plac
          {\sum_{s \in x} \ln(1 + N / n_s)}
 
 over the offsets d that are in the release, and over its distinct signs s. The sign s is
-in :math:`n_s` of N known texts. One sign stands for each end of a text. The
-word of the most similar place is copied. Among equally similar places the word that is
-at most of them is. How similar a place has to be is learnt from the known texts alone.
+in :math:`n_s` of N known texts. One sign stands for each end of a text. The word of the
+most similar place is copied, and the most frequent one of equally similar places. How
+similar a place has to be is learnt from the known texts alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias, final
+from typing import Any, Final, NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Floats, Weights
 
 Marks: TypeAlias = NDArray[np.bool_]
+Numbers: TypeAlias = NDArray[np.integer[Any]]
 
 _TEXTS: Final = 8
 _RAREST: Final = 64
@@ -75,7 +76,7 @@ class SimilarTexts:
     Copied(words=array([11]), likeness=array([0.9375]))
     """
 
-    def __init__(self, signs: Sequence[Weights], words: Sequence[Weights]) -> None:
+    def __init__(self, signs: Sequence[Numbers], words: Sequence[Numbers]) -> None:
         self.texts = len(signs)
         self._signs, self._words = signs, words
         distinct = [np.unique(each) for each in signs]
@@ -87,7 +88,7 @@ class SimilarTexts:
         self._starts = np.append(self._starts, len(every))
 
     def copy(
-        self, signs: Weights, places: Sequence[int], *, without: int | None = None
+        self, signs: Numbers, places: Sequence[int], *, without: int | None = None
     ) -> Copied:
         """Copy words to some places of a release.
 
@@ -130,7 +131,7 @@ class SimilarTexts:
             words[i] = Counter(best.tolist()).most_common(1)[0][0]
         return Copied(words, likeness)
 
-    def get_text(self, text: int) -> tuple[Weights, Weights]:
+    def get_text(self, text: int) -> tuple[Numbers, Numbers]:
         """Return the signs of a known text, and its words."""
         return self._signs[text], self._words[text]
 
@@ -176,7 +177,7 @@ class SimilarTexts:
         return float(_LEVELS[best]) if sums[best] > 0 else np.inf
 
     def _find_texts(
-        self, signs: Weights, without: int | None
+        self, signs: Numbers, without: int | None
     ) -> tuple[Weights, Floats]:
         """Find the known texts with the most in common, and how much that is."""
         distinct = np.unique(signs)
@@ -209,7 +210,7 @@ class SimilarTexts:
         return known, own, np.repeat(common, lengths)
 
 
-def _pad(values: Weights, beyond: int) -> Weights:
+def _pad(values: Numbers, beyond: int) -> Weights:
     """Put an end at both sides, and what is beyond it."""
     side = [beyond] * _REACH
     return np.concatenate([side, [_END], values, [_END], side]).astype(np.int64)

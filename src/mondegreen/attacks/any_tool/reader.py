@@ -343,7 +343,7 @@ class PublicReader:
     def learn_level(self, half: int, rights: Mapping[int, Mapping[int, bool]]) -> float:
         """Learn how similar a place of a half has to be, by the rows of the other one.
 
-        ``rights`` tells of some places of rows whether another guess is right.
+        ``rights`` tells whether another guess is right, at some places of rows.
         """
         known, rows = self._find_known(half)
         chosen = [(at, rights[i]) for at, i in enumerate(rows) if i in rights]

@@ -315,7 +315,7 @@ def test_a_norm_is_stated_in_every_guarantee_and_repeats_from_python(
     spec = mg.Privatizer(
         mg.mechanism("laplace", epsilon=2.0, norm=norm), mg.load_space(space_file)
     ).to_dict()
-    assert spec["mechanism"]["parameters"]["norm"] == norm
+    assert spec["parameters"]["norm"] == norm
     noise = mg.KeyedNoise(Path("key").read_bytes())
     again = mg.Privatizer.from_dict(spec, noise=noise)
     released = again.batch(texts, ids=ids, column="text")

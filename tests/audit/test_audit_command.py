@@ -46,6 +46,16 @@ def test_not_rejected_exits_0_and_states_its_power(line):
     assert "proves nothing" in done.stdout
 
 
+def test_a_norm_is_audited_in_its_distance(line):
+    options = ["-m", "laplace", "-e", "1", "--set", "norm=manhattan", "--space", line]
+    done = run(*options)
+    assert done.exit_code == 0
+    assert "per unit of d = Manhattan distance" in done.stdout
+    done = run(*options, "--claim", "0.5", "--metric", "chebyshev")
+    assert done.exit_code == 4
+    assert "per unit of d = Chebyshev distance" in done.stdout
+
+
 def test_json_has_the_report(line):
     done = run("-m", "santext_plus", "-e", "2", "--space", line, "--json",
                "--allow-unproved")  # fmt: skip

@@ -346,6 +346,20 @@ def test_a_part_of_a_space_keeps_what_it_has():
     assert subspace(space, 99) is space
 
 
+@pytest.mark.parametrize(("name", "power"), [("manhattan", 1), ("chebyshev", np.inf)])
+def test_a_claim_may_be_in_another_norm_of_the_vectors(name, power):
+    space = cloud()
+    stated, between = metric_named(name, space)
+    assert stated == f"{name.capitalize()} distance"
+    ids = np.arange(space.vocab_size + 1, dtype=np.int32)
+    points = np.concatenate([space.vectors.astype(float), space.unknown[None]])
+    norms = np.linalg.norm(points[:, None] - points, ord=power, axis=2)
+    np.testing.assert_allclose(between(ids, ids), norms, rtol=1e-12)
+    ball = make_space([[0.0], [0.5]], metric="poincare")
+    with pytest.raises(ConfigurationError, match="poincare"):
+        metric_named(name, ball)
+
+
 def test_metrics_that_do_not_exist_are_refused():
     with pytest.raises(UnknownNameError, match="discrete"):
         metric_named("cosine", cloud())

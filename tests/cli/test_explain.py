@@ -46,6 +46,21 @@ def test_a_table_says_what_the_law_does(run):
     assert "loss of a text of 100 words" in shown
 
 
+def test_odds_in_another_norm_name_their_distance(tmp_path):
+    path = tmp_path / "plane.safetensors"
+    points = [[0.0, 0], [1, 1], [5, 5]]
+    save_space(mg.Space.from_arrays("plane", WORDS[:3], points), path)
+    common = ["explain", "cold", "-e", 2, "-m", "laplace", "--policy", "all"]
+    common += ["--space", path, "--runs", 400]
+    shown = run_command(*common, "--set", "norm=manhattan").stdout
+    assert "\nodds, in Manhattan distance (above: Euclidean distance)\n" in shown
+    assert "near  cold or cool, 2 apart" in shown
+    assert "limit of the proof: at most 54.6 to 1 (4 nats)" in shown
+    shown = run_command(*common).stdout
+    assert "\nodds\n" in shown
+    assert "near  cold or cool, 1.41 apart" in shown
+
+
 def test_json_holds_the_same_numbers(run):
     found = json.loads(run("cold", "-e", 2, "--words", 3, "--top", 2, "--json").stdout)
     assert found["looked_up_as"] == "cold"

@@ -297,6 +297,49 @@ def test_settings_reach_the_mechanism(run):
     run("-", "-m", "laplace", "--set", "decoder=exact", stdin=b"bad\n")
 
 
+@pytest.mark.parametrize("norm", ["manhattan", "chebyshev"])
+def test_a_norm_is_stated_in_every_guarantee_and_repeats_from_python(
+    run, norm, space_file
+):
+    texts = sentences(20)
+    ids = [str(i) for i in range(len(texts))]
+    pq.write_table(pa.table({"id": ids, "text": texts}), "in.parquet")
+    options = ["-m", "laplace", "--set", f"norm={norm}"]
+    keyed = ["--key-file", write_key(), "--id", "id", "--report", "r.json"]
+    done = run("in.parquet", "-o", "out.parquet", *options, *keyed)
+    assert f"laplace (epsilon 2, norm {norm})" in done.stderr
+    (metadata,) = json.loads(pq.read_schema("out.parquet").metadata[b"mondegreen"])
+    for stated in (json.loads(Path("r.json").read_bytes()), metadata):
+        assert stated["guarantee"]["metric"] == f"{norm.capitalize()} distance"
+        assert stated["guarantee"]["parameters"] == {"epsilon": 2.0, "norm": norm}
+    spec = mg.Privatizer(
+        mg.mechanism("laplace", epsilon=2.0, norm=norm), mg.load_space(space_file)
+    ).to_dict()
+    assert spec["parameters"]["norm"] == norm
+    noise = mg.KeyedNoise(Path("key").read_bytes())
+    again = mg.Privatizer.from_dict(spec, noise=noise)
+    released = again.batch(texts, ids=ids, column="text")
+    assert [each.text for each in released] == pq.read_table("out.parquet")[
+        "text"
+    ].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "settings", "hint"),
+    [
+        ("laplace", ["norm=l7"], "euclidean or manhattan or chebyshev"),
+        ("laplace", ["norm=null"], "euclidean or manhattan or chebyshev"),
+        ("laplace", ["norm=manhattan", "decoder=fast"], "exact with norm manhattan"),
+        ("vickrey", ["norm=manhattan"], "vickrey has no parameter norm"),
+        ("mahalanobis", ["norm=manhattan"], "mahalanobis has no parameter norm"),
+    ],
+)
+def test_a_norm_that_will_not_do_is_refused(run, mechanism, settings, hint):
+    options = [part for each in settings for part in ("--set", each)]
+    done = run("-", "-m", mechanism, *options, stdin=b"bad\n", expect=2)
+    assert hint in done.stderr
+
+
 @pytest.mark.parametrize(
     ("args", "expect", "hint"),
     [

@@ -30,6 +30,8 @@ __all__ = [
     "input_points",
     "line_law",
     "noise_p_value",
+    "norm_lengths",
+    "norm_noise_p_value",
     "plane_law",
     "projection_p_value",
     "ray_law",
@@ -129,6 +131,69 @@ def noise_p_value(
         u = z[far] / radius[far, None]
         gaps.append(projection_p_value(u, np.ones(n)))
     return min(1.0, len(gaps) * min(gaps))
+
+
+def norm_lengths(norm: str, z: Array) -> Array:
+    """Lengths of vectors in the Manhattan or Chebyshev norm."""
+    size = np.abs(z)
+    return size.sum(axis=-1) if norm == "manhattan" else size.max(axis=-1)
+
+
+def norm_noise_p_value(
+    norm: str,
+    draw: Draw,
+    epsilon: float,
+    n: int,
+    rows: int,
+    rng: np.random.Generator,
+) -> float:
+    """Is the law prop. to exp(-epsilon |z|) in the norm? Length, direction, marginals.
+
+    The length is Gamma(n, 1/epsilon), whatever the direction; signs are fair.
+    """
+    z = draw(rng, (rows, n))
+    length = norm_lengths(norm, z)
+    law = stats.gamma(n, scale=1 / epsilon)
+    found = [float(stats.kstest(length, law.cdf).pvalue)]
+    signs = np.sign(z).sum(axis=0) / np.sqrt(rows)
+    found.append(float(stats.chi2.sf(signs @ signs, n)))
+    far = length > law.median()
+    parts = [slice(None), far, ~far] if 100 < far.sum() < rows - 100 else []
+    for some in parts:  # else the length has no such law
+        u = np.abs(z[some]) / length[some, None]
+        found.append(_norm_direction_p_value(norm, u))
+
+    def marginal(t: Array) -> Array:
+        return _norm_marginal(norm, t, n, epsilon)
+
+    found += [float(stats.kstest(z[:, i], marginal).pvalue) for i in (0, n - 1)]
+    return min(1.0, len(found) * min(found))
+
+
+def _norm_direction_p_value(norm: str, u: Array) -> float:
+    """Sizes of coordinates at length 1: a flat Dirichlet, or a point of a face."""
+    n = u.shape[1]
+    if n == 1:
+        return float(np.allclose(u, 1))
+    if norm == "manhattan":
+        half = n // 2
+        one = stats.kstest(u[:, 0], stats.beta(1, n - 1).cdf).pvalue
+        some = stats.kstest(u[:, :half].sum(axis=1), stats.beta(half, n - half).cdf)
+        return min(1.0, 2 * float(min(one, some.pvalue)))
+    face = u.argmax(axis=1)
+    faces = stats.chisquare(np.bincount(face, minlength=n)).pvalue
+    inside = u[np.arange(len(u)), (face + 1) % n]
+    return min(1.0, 2 * float(min(faces, stats.kstest(inside, "uniform").pvalue)))
+
+
+def _norm_marginal(norm: str, t: Array, n: int, epsilon: float) -> Array:
+    """P(z_i <= t)."""
+    x = epsilon * np.abs(t)
+    if norm == "manhattan":
+        above = np.exp(-x)
+    else:  # the mean of (1 - t / g)+ over g ~ Gamma(n + 1)
+        above = special.gammaincc(n + 1, x) - x / n * special.gammaincc(n, x)
+    return np.where(t > 0, 1 - above / 2, above / 2)
 
 
 def flip_probability(epsilon: float, n: int, distance: float) -> float:

@@ -19,11 +19,18 @@ from mondegreen.errors import (
     UnknownNameError,
 )
 from mondegreen.mechanisms.base import State, discrete_distances, space_distances
-from mondegreen.space.metric import METRICS
+from mondegreen.space.metric import METRICS, NORMS
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_codes
 
-_METRIC_NAMES: Final = ("discrete", "euclidean", "hamming", "poincare")
+_METRIC_NAMES: Final = (
+    "chebyshev",
+    "discrete",
+    "euclidean",
+    "hamming",
+    "manhattan",
+    "poincare",
+)
 _TOLERANCE: Final = 1e-9
 """Relative; what doubles cost in a product of epsilon and a distance."""
 
@@ -122,6 +129,8 @@ def metric_named(name: str, space: Space) -> tuple[str, Distances]:
         return "discrete distance", discrete_distances
     if name == "hamming":
         return "Hamming distance of codes", load_codes(space).distances
+    if name in NORMS and space.metric == "euclidean":
+        return NORMS[name], partial(space_distances, space, norm=name)
     if name != space.metric:
         raise ConfigurationError(
             f"the metric of space {space.name!r} is {space.metric}; use that metric, "

@@ -117,8 +117,9 @@ def audit_state(
         The policy whose symbols ``urr`` or ``krr`` was prepared for.
     claim : float, optional
         Epsilon to audit, by default that of the guarantee.
-    metric : {"euclidean", "poincare", "hamming", "discrete"}, optional
-        By default that of the guarantee.
+    metric : str, optional
+        "euclidean", "manhattan", "chebyshev", "poincare", "hamming" or "discrete"; by
+        default that of the guarantee.
     method : {"auto", "exact", "statistical"}
     runs : int
         Outputs drawn for each input; with 0 only exact methods are used.

@@ -50,7 +50,10 @@ def audit(
         "N",
         type=click.IntRange(min=2),
     ),
-    metric: Literal["discrete", "euclidean", "hamming", "poincare"] | None = option(
+    metric: Literal[
+        "chebyshev", "discrete", "euclidean", "hamming", "manhattan", "poincare"
+    ]
+    | None = option(
         "Metric of the claim.  [default: the metric of the guarantee, or of the space]"
     ),
     method: Literal["auto", "exact", "statistical"] = option(

@@ -382,11 +382,20 @@ def _lines(
         away = "" if output.distance is None else f"{output.distance:.3g} away"
         name = "(never printed)" if output.word in listed else output.word
         rows.append((name + itself, _format_value(output.probability, "percent"), away))
-    yield from [*table(rows, indent="  "), "", "odds"]
+    yield from [*table(rows, indent="  "), "", _head_odds(guarantee)]
     for odds in scores.odds:
         yield from _odds(odds, word)
     if scores.document is not None:
         yield from ["", *_document(scores.document)]
+
+
+def _head_odds(guarantee: Guarantee) -> str:
+    """Say which distance is meant, where it is not the one of the words above."""
+    from mondegreen.space.metric import NORMS
+
+    other = {NORMS["manhattan"], NORMS["chebyshev"]} & {guarantee.metric}
+    above = NORMS["euclidean"]
+    return f"odds, in {guarantee.metric} (above: {above})" if other else "odds"
 
 
 def _odds(odds: Odds, word: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from mondegreen.arrays import Floats, Ids, LogProbs, Vectors
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.plugins import remember_plugin
-from mondegreen.space.metric import METRICS, distances
+from mondegreen.space.metric import METRICS, distances, norm_distances
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
@@ -335,6 +335,7 @@ def space_distances(
     *,
     cutoff: float = math.inf,
     whitening: Vectors | None = None,
+    norm: str = "euclidean",
 ) -> Floats:
     """Compute distances of the space, cut off, after a linear map where one is given.
 
@@ -349,6 +350,8 @@ def space_distances(
         Larger distances count as this one.
     whitening : float array, shape (n, n), optional
         The linear map.
+    norm : {"euclidean", "manhattan", "chebyshev"}
+        Norm of the differences, on a Euclidean space.
 
     Returns
     -------
@@ -366,7 +369,10 @@ def space_distances(
     points, others = space.points(left), space.points(right)
     if whitening is not None:
         points, others = points @ whitening.T, others @ whitening.T
-    table = distances(space.metric, points, others)
+    if norm == "euclidean":
+        table = distances(space.metric, points, others)
+    else:
+        table = norm_distances(norm, points, others)
     table[left[:, None] == right] = 0.0
     np.minimum(table, cutoff, out=table)
     return table

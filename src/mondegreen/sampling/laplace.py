@@ -45,6 +45,44 @@ def multivariate_laplace(
     return direction
 
 
+def manhattan_laplace(
+    rng: np.random.Generator, epsilon: float, shape: tuple[int, int]
+) -> Vectors:
+    r"""Draw vectors with density proportional to :math:`\exp(-\epsilon\|z\|_1)`.
+
+    The density is a product, so the coordinates are independent: an exponential of mean
+    ``1 / epsilon`` with a fair sign each. ``shape`` is (rows, n).
+
+    >>> z = manhattan_laplace(np.random.default_rng(0), 10.0, (20_000, 50))
+    >>> float(np.abs(z).sum(axis=1).mean().round(1))  # n / epsilon
+    5.0
+    """
+    noise: Vectors = rng.standard_exponential(shape)
+    noise /= epsilon
+    is_negative = rng.integers(0, 2, shape, dtype=np.bool_)
+    return np.negative(noise, out=noise, where=is_negative)
+
+
+def chebyshev_laplace(
+    rng: np.random.Generator, epsilon: float, shape: tuple[int, int]
+) -> Vectors:
+    r"""Draw vectors with density proportional to :math:`\exp(-\epsilon\|z\|_\infty)`.
+
+    A point uniform in the cube :math:`[-1, 1]^n` times
+    :math:`g \sim \Gamma(n + 1, 1/\epsilon)`. Given g the density is
+    :math:`(2g)^{-n}` where :math:`\|z\|_\infty \le g`, and its mean over g is
+    proportional to :math:`\int_{\|z\|_\infty}^\infty e^{-\epsilon g} dg`. So the norm
+    is :math:`\Gamma(n, 1/\epsilon)`. ``shape`` is (rows, n).
+
+    >>> z = chebyshev_laplace(np.random.default_rng(0), 10.0, (20_000, 50))
+    >>> float(np.abs(z).max(axis=1).mean().round(1))  # n / epsilon
+    5.0
+    """
+    noise: Vectors = rng.uniform(-1.0, 1.0, shape)
+    noise *= rng.gamma(shape[1] + 1, 1 / epsilon, size=(shape[0], 1))
+    return noise
+
+
 def hyperbolic_radius(
     rng: np.random.Generator, epsilon: float, rows: int, dim: int
 ) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Floats, Ids, Vectors, slices
 from mondegreen.errors import SpaceError, SpaceIntegrityError
 from mondegreen.space.metric import distances as distances_of
-from mondegreen.space.metric import relative_error
+from mondegreen.space.metric import norm_distances, relative_error
 
 _TILE_ROWS = 2048
 _ASKED = 64
@@ -138,13 +138,22 @@ def measure(
         error = relative_error(metric, vectors, unknown)
         farthest *= 1 + error
     # Six digits of what processors round apart, which is part of the digest.
-    rounded, above = float(f"{farthest:.6g}"), float(f"{farthest * (1 + 1e-5):.6g}")
     return Geometry(
         closest=closest * (1 - error) if np.isfinite(closest) else 0.0,
         nearest=float(f"{words.median_nearest:.6g}"),
         mean=float(f"{words.mean:.6g}"),
-        diameter=rounded if rounded >= farthest else above,
+        diameter=round_up(farthest),
     )
+
+
+def round_up(value: float) -> float:
+    """Six digits that are never less.
+
+    >>> round_up(1.2345611), round_up(2.0)
+    (1.23457, 2.0)
+    """
+    rounded, above = float(f"{value:.6g}"), float(f"{value * (1 + 1e-5):.6g}")
+    return rounded if rounded >= value else above
 
 
 @final
@@ -241,6 +250,41 @@ def estimate(vectors: Vectors, unknown: Vectors, transform: Vectors) -> Geometry
         nearest=float(np.median(distances.min(axis=1))) if others else 0.0,
         mean=total / (len(sample) * others) if others else 0.0,
         diameter=2 * float(np.sqrt(squares.max())),
+    )
+
+
+def estimate_in_norm(
+    vectors: Vectors, unknown: Vectors, norm: str, euclidean: Geometry
+) -> Geometry:
+    r"""Measure a Euclidean space in the Manhattan or Chebyshev norm.
+
+    ``nearest`` and ``mean`` are taken over at most 64 words against all others.
+    ``closest`` and ``diameter`` are bounds, from :math:`\|x\|_\infty \le \|x\|_2 \le
+    \|x\|_1`, :math:`\|x\|_1 \le \sqrt n \|x\|_2`, :math:`\|x\|_2 \le \sqrt n
+    \|x\|_\infty`, and from the widths of the coordinates, whose largest *is* the
+    Chebyshev diameter.
+    """
+    root = float(np.sqrt(vectors.shape[1]))
+    low = np.minimum(vectors.min(axis=0).astype(np.float64), unknown)
+    widths = np.maximum(vectors.max(axis=0).astype(np.float64), unknown) - low
+    if norm == "chebyshev":
+        closest, diameter = euclidean.closest / root, float(widths.max())
+    else:
+        around = norm_distances(norm, unknown[None], vectors)
+        bounds = (widths.sum(), 2 * around.max(), root * euclidean.diameter)
+        # More than what sums in float64 can be off.
+        diameter = float(min(bounds)) * (1 + 1e-9)
+        closest = euclidean.closest
+    sample = np.unique(np.linspace(0, len(vectors) - 1, 64).astype(int))
+    distances = norm_distances(norm, vectors[sample], vectors)
+    others = len(vectors) - 1
+    total = float(distances.sum())
+    distances[np.arange(len(sample)), sample] = np.inf
+    return Geometry(
+        closest=closest * (1 - 1e-9),
+        nearest=float(np.median(distances.min(axis=1))) if others else 0.0,
+        mean=total / (len(sample) * others) if others else 0.0,
+        diameter=round_up(diameter),
     )
 
 

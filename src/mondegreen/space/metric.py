@@ -18,13 +18,21 @@ from typing import Final
 import numpy as np
 
 from mondegreen.arrays import Floats, Vectors, slices
-from mondegreen.errors import SpaceError, UnknownNameError
+from mondegreen.errors import InvalidParameterError, SpaceError, UnknownNameError
 
 METRICS: Final = {"euclidean": "Euclidean distance", "poincare": "hyperbolic distance"}
 """The metrics a space may have, and what a guarantee calls them."""
 
+NORMS: Final = {
+    "euclidean": METRICS["euclidean"],
+    "manhattan": "Manhattan distance",
+    "chebyshev": "Chebyshev distance",
+}
+"""Norms of the vectors of a Euclidean space, and the distances that they give."""
+
 _EDGE: Final = 2.0**-30
 _CHUNK_ROWS: Final = 8192
+_FEW_ROWS: Final = 16  # of such a chunk: what is worked on stays in the cache
 
 
 def distances(metric: str, points: Vectors, vectors: Vectors) -> Floats:
@@ -66,6 +74,38 @@ def compute_squared_gaps(
         gap *= gap
         total += gap
     return total
+
+
+def norm_distances(norm: str, points: Vectors, vectors: Vectors) -> Floats:
+    """Distances in a norm of some points to all vectors, (rows, V), in float64.
+
+    >>> norm_distances("manhattan", np.array([[0, 0]]), np.array([[3, -4]])).tolist()
+    [[7.0]]
+    """
+    table = np.empty((len(points), len(vectors)))
+    left = points.astype(np.float64)
+    for part in slices(len(vectors), _CHUNK_ROWS):
+        columns = np.ascontiguousarray(vectors[part].T, dtype=np.float64)
+        for rows in slices(len(points), _FEW_ROWS):
+            table[rows, part] = compute_norm_gaps(norm, left[rows], columns)
+    return table
+
+
+def compute_norm_gaps(norm: str, points: Vectors, columns: Floats) -> Floats:
+    """Manhattan or Chebyshev distances to vectors given by coordinate, (rows, V)."""
+    combine = {"manhattan": np.add, "chebyshev": np.maximum}[norm]
+    total = np.zeros((len(points), columns.shape[1]))
+    gap = np.empty_like(total)
+    for i, column in enumerate(columns):
+        np.subtract(points[:, i, None], column, out=gap)
+        np.abs(gap, out=gap)
+        combine(total, gap, out=total)
+    return total
+
+
+def check_norm(norm: str) -> None:
+    if norm not in NORMS:
+        raise InvalidParameterError("norm", norm, " or ".join(NORMS))
 
 
 def one_minus_norm2(vectors: Vectors) -> Floats:

@@ -101,7 +101,8 @@ class NoiseState(base.State):
 
     ``translate(points, noise)`` moves the noise from the origin to the points and may
     overwrite it. ``uniforms`` are drawn for each word that ``decode`` chooses for.
-    ``whitening``, (n, n), turns the metric of the guarantee into that of the space.
+    ``whitening``, (n, n), turns the metric of the guarantee into that of the space, and
+    ``norm`` is that of the guarantee.
     The law has no closed form: a probability is an integral over a Voronoi cell.
     """
 
@@ -113,6 +114,7 @@ class NoiseState(base.State):
     translate: Callable[[Vectors, Vectors], Vectors] = _add
     uniforms: int = 0
     whitening: Vectors | None = None
+    norm: str = "euclidean"
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         base.check_ids(ids, self.space.vocab_size)
@@ -135,6 +137,11 @@ class NoiseState(base.State):
             yield self.translate(self.space.points(block), noise), uniforms
 
     def distances(self, first: Ids, second: Ids) -> Floats:
+        if self.norm != "euclidean":
+            cutoff = self.guarantee.scale["diameter"]
+            return base.space_distances(
+                self.space, first, second, cutoff=cutoff, norm=self.norm
+            )
         if self.whitening is None:
             return base.State.distances(self, first, second)
         return base.space_distances(self.space, first, second, whitening=self.whitening)

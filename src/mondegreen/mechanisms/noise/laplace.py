@@ -63,7 +63,7 @@ class Laplace(AbstractNoise):
 
     *Differs from the paper.* The normal vector is brought to the unit sphere, not "in
     the unit ball". Unknown words are perturbed around the unknown point of the space.
-    The paper samples for the Euclidean metric only.
+    Algorithm 1 samples for the Euclidean metric only.
 
     References
     ----------

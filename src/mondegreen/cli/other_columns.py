@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -88,22 +88,35 @@ _Kind: TypeAlias = Literal["personal", "text", "other"]
 
 
 def warn_of_other_columns(
-    source: AbstractSource, batches: Iterator[pa.RecordBatch], *, is_keyed: bool
+    source: AbstractSource,
+    batches: Iterator[pa.RecordBatch],
+    *,
+    is_keyed: bool,
+    done: Container[str | None] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Pass batches on; look at the first one, before any of it is written, and warn.
 
     The warning holds names of columns, never values. Fields within fields, as of JSON,
-    are named by their paths. ``is_keyed`` says whether ids fix the noise.
+    are named by their paths. ``is_keyed`` says whether ids fix the noise, and ``done``
+    which columns an earlier run has privatized: nothing is said of these.
     """
     for number, batch in enumerate(batches):
         if not number:
-            _warn(source, batch, is_keyed=is_keyed)
+            _warn(source, batch, is_keyed=is_keyed, done=done)
         yield batch
 
 
-def _warn(source: AbstractSource, batch: pa.RecordBatch, *, is_keyed: bool) -> None:
+def _warn(
+    source: AbstractSource,
+    batch: pa.RecordBatch,
+    *,
+    is_keyed: bool,
+    done: Container[str | None],
+) -> None:
     found: dict[_Kind, list[str]] = {"personal": [], "text": [], "other": []}
     for path, values in _read_others(source, batch).items():
+        if path in done:
+            continue
         found[_find_kind(path, values)].append(path)
     start = f"Warning: {source.name}:"
     _warn_of_id(source, batch, start, is_keyed=is_keyed)

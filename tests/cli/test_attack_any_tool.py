@@ -412,6 +412,60 @@ def test_a_second_copy_of_the_release_is_no_original(of_masks):
     assert found["other_columns"]["columns"]["place"]["hidden_words"] == 400
 
 
+NUMBERS = {
+    "phone": ("0170 55{:03}44", ["0170 55{:03}44", "+4917055{:03}44", 1705500044]),
+    "date": ("{} March 1990", ["{} March 1990", "1990-03-{:02}"]),
+    "amount": ("$7{},120", ["7{}120", "$7{},120.00", 700120, 700120.0]),
+    "age": ("{}", ["{}", 0]),
+}
+
+
+def write_numbers(kind, shape, column, more=None):
+    """Write texts with numbers, a release that masks them, and a column of it."""
+    with Path("o.jsonl").open("w") as mine, Path("r.jsonl").open("w") as theirs:
+        for i in range(10, 60):
+            unit = kind.format(i % 27 + 1 if "March" in kind else i)
+            start = "Ann called about the order of a chair and gave "
+            spans = [[len(start), len(start + unit), "NUMBER"]]
+            text = f"{start}{unit}, and she waits."
+            mine.write(json.dumps({"text": text, "spans": spans}) + "\n")
+            row = {"text": f"{start}[NUMBER], and she waits.", "spans": spans}
+            row |= {"column": column(i, unit, shape), "vector": [i, 7.0], "id": i - 9}
+            theirs.write(json.dumps(row) + "\n")
+
+
+def shape_of(i, unit, shape):
+    """Make the cell of a row: of a shape that is a number, a number."""
+    if isinstance(shape, str):
+        return shape.format(i % 27 + 1 if "90" in shape else i)
+    return type(shape)(shape + i * {1705500044: 100, 700120: 1000}.get(shape, 1))
+
+
+@pytest.mark.slow("attacks", seconds=8)
+@pytest.mark.parametrize(
+    ("unit", "shape"),
+    [(u, shape) for u, shapes in NUMBERS.values() for shape in shapes],
+)
+def test_masked_numbers_in_another_column_are_seen_with_spans(folder, unit, shape):
+    write_numbers(unit, shape, shape_of)
+    found = attacked("o.jsonl", "r.jsonl", "-c", "text", "--spans", "spans")
+    columns = found["other_columns"]["columns"]
+    assert columns == {"column": {"originals": 0, "hidden_words": 50}}
+    done = run("o.jsonl", "r.jsonl", "-c", "text", "--spans", "spans")
+    assert "column 'column' of the release" in done.stdout
+
+
+@pytest.mark.slow("attacks", seconds=2)
+@pytest.mark.parametrize("unit", [unit for unit, _ in NUMBERS.values()])
+def test_other_numbers_in_another_column_are_no_units(folder, unit):
+    """Ratings, prices, other numbers, and the spans of the release themselves."""
+    cells = (lambda i: i % 5 + 1), (lambda i: i + 0.99), (lambda i: f"01 {i}99 8")
+    for cell in cells:
+        write_numbers(unit, None, lambda i, *_, cell=cell: cell(i))
+        found = attacked("o.jsonl", "r.jsonl", "-c", "text", "--spans", "spans")
+        assert found["other_columns"]["columns"] == {}
+
+
 def test_one_limit_for_a_name(files):
     """Of two the last one would count, and nobody would see it."""
     limits = "--fail-above", "survivors=0.1", "--fail-above", "survivors=0.9"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, final
+from typing import Any, Final, final
 
 from mondegreen.attacks.any_tool.pieces import count_written, is_written
 from mondegreen.attacks.readings import drop_marks, list_readings, squeeze
@@ -88,7 +88,7 @@ class _Cell:
 
     words: frozenset[str]
     squeezed: tuple[str, ...]
-    written: Mapping[object, int]
+    written: Counter[Any]
 
     @classmethod
     def read(cls, text: str) -> _Cell:

@@ -47,7 +47,6 @@ _ROLES: Final = frozenset(
 
 # In the name of a column: "customerId" and "customer_id" are two words.
 _words = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])").findall
-_plain_ascii: Final = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "đ": "d"})
 
 _Shape: TypeAlias = Callable[[str], object]
 
@@ -245,7 +244,7 @@ def _split_name(path: str) -> list[str]:
     >>> _split_name("credit_card_number")[3:]
     ['creditcard', 'cardnumber', 'creditcardnumber']
     """
-    last = drop_marks(path.rpartition(".")[2].translate(_plain_ascii))
+    last = drop_marks(path.rpartition(".")[2])
     words = [word.lower() for word in _words(last)]
     pairs = map("".join, pairwise(words)) if len(words) > 2 else ()
     return [*words, *pairs, "".join(words)]

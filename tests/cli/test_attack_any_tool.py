@@ -142,6 +142,22 @@ def test_a_page_has_numbers_and_no_text(files):
     run("o.jsonl", "r.jsonl", "--html", "page.html", "--force")
 
 
+@pytest.mark.slow("attacks", seconds=2)
+def test_the_page_shows_the_limits_and_which_of_them_failed(files):
+    limits = "survivors=0.1", "unchanged_rows=40", "attribute=0.5"
+    given = [part for limit in limits for part in ("--fail-above", limit)]
+    run("o.jsonl", "r.jsonl", "--html", "page.html", *given, expect=4)
+    page = " ".join((files / "page.html").read_text().split())
+    assert "<strong>2 of 3 limits failed.</strong>" in page
+    cell = '<tr><td>{}<td class="n">{} <td>{}'
+    assert cell.format("survivors", 0.1, "<strong>failed</strong>: is 0.") in page
+    assert cell.format("unchanged_rows", 40, "passed") in page
+    assert cell.format("attribute", 0.5, "<strong>failed</strong>: is not") in page
+    assert "it needs --label COLUMN" in page
+    run("o.jsonl", "r.jsonl", "--html", "page.html", "--force")
+    assert "Limits" not in (files / "page.html").read_text()
+
+
 @pytest.mark.parametrize("option", ["--html", "--sarif"])
 def test_a_page_that_exists_stops_the_command_before_its_work(files, option):
     """Not with the code of a limit, nor with a result that looks like one."""

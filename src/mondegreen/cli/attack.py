@@ -332,7 +332,9 @@ def _finish(
         from mondegreen.report.attack_page import write_attack_page
 
         labels = {name: label_attack(name) for name in limited}
-        write_attack_page(pages.html, made.found, labels, made.about, force=force)
+        write_attack_page(
+            pages.html, limited, labels, made.about, limits=limits, force=force
+        )
     if pages.sarif is not None:
         from mondegreen.report.sarif import write_sarif
 

@@ -136,7 +136,7 @@ class OtherColumns:
                 (self._unprinted if is_name else self._doubtful).add(name)
 
     def _shows(self, name: str, value: object, hidden: Sequence[HiddenUnit]) -> bool:
-        is_looked_at = name != self._spans
+        is_looked_at = bool(hidden) and name != self._spans
         return is_looked_at and self._units.is_shown(name, value, hidden)
 
     def make_attack(self) -> Attack:

@@ -27,12 +27,12 @@ _NAMES: Final = frozenset(
     "remoteaddr reviewer sender ssn street student surname taxid tel telephone town "
     "twitter user userid username uuid zip zipcode "
     # German, French, Spanish, Italian
-    "adresse anschrift benutzer familienname geburtsdatum geburtsort geburtstag handy "
+    "adresse calle direccion "  # codespell:ignore
+    "anschrift benutzer familienname geburtsdatum geburtsort geburtstag handy "
     "hausnummer kennzeichen kontonummer kunde kunden kundennummer nachname ort "
     "patienten plz postleitzahl stadt steuernummer strasse telefon vorname wohnort "
-    "courriel naissance nom prenom rue ville apellido apellidos calle ciudad correo "
-    "direccion dni nacimiento nombre telefono citta codicefiscale cognome indirizzo "
-    "nascita".split()
+    "courriel naissance nom prenom rue ville apellido apellidos ciudad correo dni "
+    "nacimiento nombre telefono citta codicefiscale cognome indirizzo nascita".split()
 )
 """Words in the name of a column that speak of a person, or of the record.
 

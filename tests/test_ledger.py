@@ -77,6 +77,21 @@ def test_replays_add_nothing_and_new_draws_add_up(run, texts):
     assert found["nats_median"] == pytest.approx((110 + 24 + 20 + 36) / 2)
 
 
+def test_blanks_around_an_id_and_its_form_make_no_new_record(run):
+    """Keyed noise takes the ids as they are, so these are new draws of one record."""
+    Path("in.csv").write_text("id,text\n7,Hello you\nJosé,Call Ann\n")
+    release(run)
+    assert (budget(run)["records"], budget(run)["nats_largest"]) == (2, 24.0)
+    Path("in.csv").write_text("id,text\n 7,Hello you\nJose\u0301 ,Call Ann\n")
+    done = release(run)
+    assert (budget(run)["records"], budget(run)["nats_largest"]) == (2, 48.0)
+    assert "the ledger has earlier draws of 2 texts" in done.stderr
+    Path("in.csv").write_text("id,text\n 7,Hello you\n7 ,Call Ann\n")
+    release(run, "in.csv", "--report", "r.json")
+    loss = json.loads(Path("r.json").read_text())["loss"]
+    assert (loss["per_row"]["largest"], loss["per_id"]["largest"]) == (24.0, 48.0)
+
+
 def test_a_second_draw_under_another_setting_is_warned_of(run, texts):
     warning = "Warning: the ledger has earlier draws of"
     assert warning not in release(run).stderr

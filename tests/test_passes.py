@@ -10,6 +10,8 @@ import pytest
 import mondegreen as mg
 from mondegreen.passes import (
     Pass,
+    RunLoss,
+    add_losses,
     build_report,
     find_stated,
     for_pandas,
@@ -114,3 +116,44 @@ def test_what_a_frame_of_pandas_says_is_found_and_damage_is_no_promise():
         "mondegreen": "[7]",
         "x": 1,
     }
+
+
+ROW, BOTH = RunLoss(("a",), 24.0), RunLoss(("a", "b"), 36.0, 72.0, "id")
+
+
+def test_the_losses_of_all_runs_add_up_and_a_run_of_two_columns_counts_once():
+    one, two = Pass("a", stated(), ROW), [Pass(name, stated(), BOTH) for name in "ab"]
+    assert from_json(to_json([one, *two])) == [one, *two]
+    assert add_losses([one]).per_row == 24.0
+    assert add_losses(two) == BOTH
+    assert add_losses([one, one, *two, *two]) == RunLoss(("a", "b"), 120.0)
+    assert add_losses([*two, *two]) == RunLoss(("a", "b"), 72.0, 144.0, "id")
+    other = Pass("a", stated(), RunLoss(("a",), 12.0, 12.0, "other"))
+    assert add_losses([*two, other]) == RunLoss(("a", "b"), 48.0)
+
+
+def test_a_pass_without_its_loss_has_no_total():
+    known = Pass("a", stated(), ROW)
+    assert add_losses([known, Pass("a", stated())]) is None
+    assert add_losses([Pass(None, None), known]) is None
+    assert "loss" not in Pass("a", stated()).to_dict()
+    assert "at most 24 nats per row" in str(known)
+    assert "2 records without" in str(Pass("a", stated(), None, 2))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"per_row": value}
+        for value in (-1, True, "6", None, float("nan"), float("inf"), [6])
+    ]
+    + [{"columns": value} for value in ("a", [], [1], None)],
+)
+def test_a_damaged_loss_is_not_known(change):
+    entry = Pass("a", stated(), ROW).to_dict()
+    entry["loss"] |= change
+    (found,) = from_json(json.dumps([entry]))
+    assert found == Pass("a", stated())
+    for damaged in (7, [7], "x"):
+        (found,) = from_json(json.dumps([{**entry, "loss": damaged}]))
+        assert found == Pass("a", stated())

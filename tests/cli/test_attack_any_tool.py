@@ -142,6 +142,22 @@ def test_a_page_has_numbers_and_no_text(files):
     run("o.jsonl", "r.jsonl", "--html", "page.html", "--force")
 
 
+@pytest.mark.slow("attacks", seconds=2)
+def test_the_page_shows_the_limits_and_which_of_them_failed(files):
+    limits = "survivors=0.1", "unchanged_rows=40", "attribute=0.5"
+    given = [part for limit in limits for part in ("--fail-above", limit)]
+    run("o.jsonl", "r.jsonl", "--html", "page.html", *given, expect=4)
+    page = " ".join((files / "page.html").read_text().split())
+    assert "<strong>2 of 3 limits failed.</strong>" in page
+    cell = '<tr><td>{}<td class="n">{} <td>{}'
+    assert cell.format("survivors", 0.1, "<strong>failed</strong>: is 0.") in page
+    assert cell.format("unchanged_rows", 40, "passed") in page
+    assert cell.format("attribute", 0.5, "<strong>failed</strong>: is not") in page
+    assert "it needs --label COLUMN" in page
+    run("o.jsonl", "r.jsonl", "--html", "page.html", "--force")
+    assert "Limits" not in (files / "page.html").read_text()
+
+
 @pytest.mark.parametrize("option", ["--html", "--sarif"])
 def test_a_page_that_exists_stops_the_command_before_its_work(files, option):
     """Not with the code of a limit, nor with a result that looks like one."""
@@ -410,6 +426,60 @@ def test_a_second_copy_of_the_release_is_no_original(of_masks):
     found, _ = attack_masks(released, "--fail-above", "linkage=1")
     assert found["other_columns"]["value"] == 0
     assert found["other_columns"]["columns"]["place"]["hidden_words"] == 400
+
+
+NUMBERS = {
+    "phone": ("0170 55{:03}44", ["0170 55{:03}44", "+4917055{:03}44", 1705500044]),
+    "date": ("{} March 1990", ["{} March 1990", "1990-03-{:02}"]),
+    "amount": ("$7{},120", ["7{}120", "$7{},120.00", 700120, 700120.0]),
+    "age": ("{}", ["{}", 0]),
+}
+
+
+def write_numbers(kind, shape, column, more=None):
+    """Write texts with numbers, a release that masks them, and a column of it."""
+    with Path("o.jsonl").open("w") as mine, Path("r.jsonl").open("w") as theirs:
+        for i in range(10, 60):
+            unit = kind.format(i % 27 + 1 if "March" in kind else i)
+            start = "Ann called about the order of a chair and gave "
+            spans = [[len(start), len(start + unit), "NUMBER"]]
+            text = f"{start}{unit}, and she waits."
+            mine.write(json.dumps({"text": text, "spans": spans}) + "\n")
+            row = {"text": f"{start}[NUMBER], and she waits.", "spans": spans}
+            row |= {"column": column(i, unit, shape), "vector": [i, 7.0], "id": i - 9}
+            theirs.write(json.dumps(row) + "\n")
+
+
+def shape_of(i, unit, shape):
+    """Make the cell of a row: of a shape that is a number, a number."""
+    if isinstance(shape, str):
+        return shape.format(i % 27 + 1 if "90" in shape else i)
+    return type(shape)(shape + i * {1705500044: 100, 700120: 1000}.get(shape, 1))
+
+
+@pytest.mark.slow("attacks", seconds=8)
+@pytest.mark.parametrize(
+    ("unit", "shape"),
+    [(u, shape) for u, shapes in NUMBERS.values() for shape in shapes],
+)
+def test_masked_numbers_in_another_column_are_seen_with_spans(folder, unit, shape):
+    write_numbers(unit, shape, shape_of)
+    found = attacked("o.jsonl", "r.jsonl", "-c", "text", "--spans", "spans")
+    columns = found["other_columns"]["columns"]
+    assert columns == {"column": {"originals": 0, "hidden_words": 50}}
+    done = run("o.jsonl", "r.jsonl", "-c", "text", "--spans", "spans")
+    assert "column 'column' of the release" in done.stdout
+
+
+@pytest.mark.slow("attacks", seconds=2)
+@pytest.mark.parametrize("unit", [unit for unit, _ in NUMBERS.values()])
+def test_other_numbers_in_another_column_are_no_units(folder, unit):
+    """Ratings, prices, other numbers, and the spans of the release themselves."""
+    cells = (lambda i: i % 5 + 1), (lambda i: i + 0.99), (lambda i: f"01 {i}99 8")
+    for cell in cells:
+        write_numbers(unit, None, lambda i, *_, cell=cell: cell(i))
+        found = attacked("o.jsonl", "r.jsonl", "-c", "text", "--spans", "spans")
+        assert found["other_columns"]["columns"] == {}
 
 
 def test_one_limit_for_a_name(files):

@@ -31,7 +31,13 @@ def write(columns):
 
 @pytest.mark.parametrize(
     "name",
-    ["name", "E-Mail", "customerId", "user_name", "PatientID", "id", "First Name"],
+    [
+        *("name", "E-Mail", "customerId", "user_name", "PatientID", "id", "First Name"),
+        *("card_number", "pan", "iban", "ssn", "ip", "ipAddress", "postcode", "zip"),
+        *("plate", "gps", "lat", "lon", "Longitude", "credit card number", "city"),
+        *("vorname", "Nachname", "adresse", "ort", "Straße", "PLZ", "prénom", "città"),
+        *("apellidos", "kunde", "kennzeichen"),
+    ],
 )
 def test_a_column_is_told_by_its_name(folder, name):
     done = run(write({name: ["x"], "text": [TEXT]}))
@@ -64,6 +70,15 @@ def test_what_formulas_of_a_sheet_quote_is_looked_at(folder):
         ["555-010-2211", "(555) 010-2211", "555.010.2211"],
         ["Ann", "Bob", "Will", "Zoe", "Ann", "Max"],
         ["A. Zyxwold", "B.C. Zyxwold", "Zyxwold D."],
+        ["DE89370400440532013000", "GB29 NWBK 6016 1331 9268 19", "", "none"],
+        ["DE89 3704 0044 0532 1000 00", "DE89 3704 0044 0532 1001 00"],
+        ["4111111111111111", "5500 0000 0000 0004", "340000000000009"],
+        ["4111-1111-1111-1234", "4111-1111-1111-1235"],
+        ["123-45-6789", "219-09-9999"],
+        ["84.17.0.1", "84.17.250.3", "2001:db8::1"],
+        ["52.52001,13.40495", "52.1234, -13.5678"],
+        ["123456", "123457", "223456"],
+        ["@ann_zyx", "@bob77", "none"],
     ],
 )
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".json"])
@@ -97,12 +112,67 @@ def test_a_column_is_told_by_its_values_which_are_not_shown(folder, values, suff
         {"topic": ["food", "delivery", "x"], "score": ["0.25", "1", ""]},
         {"status": ["Open", "Closed"] * 3, "of": ["it is a label"] * 6},
         {"identity": ["", ""], "width": ["120", "7"]},
-        {"share": ["0.1234567", "0.5"], "zip": ["01234", "10115"]},
+        {"share": ["0.1234567", "0.5"], "code": ["01234", "10115"]},
+        {"version": ["1.2.3", "1.2.4"], "at": ["12:30", "17:05:09"]},
+        {"hexadecimal": ["ab12cd34", "00ff00ff"], "ean": ["x12345", "y12345"]},
     ],
 )
 def test_harmless_columns_are_not_named(folder, columns):
     rows = len(next(iter(columns.values())))
     assert run(write({**columns, "text": [TEXT] * rows})).stderr == ""
+
+
+NUMBERS = {
+    "row": range(1, 201),
+    "price": [round(3.99 + 7.5 * i, 2) for i in range(200)],
+    "cents": [399 + 750 * i for i in range(200)],
+    "rating": [1 + i % 5 for i in range(200)],
+    "weight": [0.1234567 * i for i in range(200)],
+    "bytes": [3 ** (i % 30) + i for i in range(200)],
+    "constant": [1234567] * 200,
+    "whole": [float(i) for i in range(200)],
+    "year": [1950 + i % 70 for i in range(200)],
+    "flag": [i % 2 == 0 for i in range(200)],
+}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+def test_plain_numbers_are_not_named_in_any_format(folder, suffix):
+    assert tell_numbers(NUMBERS, suffix) == ""
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+def test_long_numbers_are_named_in_every_format(folder, suffix):
+    """Whether a format has them as text or as integers, or as bytes."""
+    cards = [4111111111111111, 5500000000000004] * 100
+    columns = {
+        "one": [17612340000 + 777 * i for i in range(200)],
+        "two": [100000 + 7 * i for i in range(200)],
+        "three": cards,
+        "four": [20240100 + i for i in range(200)],
+    }
+    told = tell_numbers({**NUMBERS, **columns}, suffix)
+    assert "pass unchanged: 'one', 'two', 'three', 'four'." in told
+    if suffix == ".parquet":
+        both = {"mail": [b"ann@x.example"], "raw": [b"\xff\x00"], "text": [TEXT]}
+        both["field"] = both.pop("mail")
+        pq.write_table(pa.table(both), "b.parquet")
+        told = run("b.parquet", "-c", "text", "-o", "c.parquet").stderr
+        assert "pass unchanged: 'field'." in told
+
+
+def tell_numbers(columns, suffix):
+    columns = {**columns, "text": [TEXT] * 200}
+    path, more = write(columns), []
+    if suffix == ".parquet":
+        path, more = "in.parquet", ["-c", "text", "-o", "out.parquet"]
+        pq.write_table(pa.table({k: list(v) for k, v in columns.items()}), path)
+    if suffix == ".jsonl":
+        rows = zip(*columns.values(), strict=True)
+        path = "in.jsonl"
+        lines = (json.dumps(dict(zip(columns, row, strict=True))) for row in rows)
+        Path(path).write_text("\n".join(lines))
+    return run(path, *more, "--force").stderr
 
 
 def test_a_forgotten_text_is_named(folder):
@@ -138,6 +208,22 @@ def test_dates_of_arrow_are_named(folder):
     pq.write_table(pa.table({"day": days, "text": [TEXT] * 2}), "in.parquet")
     told = run("in.parquet", "-c", "text", "-o", "out.parquet").stderr
     assert "or dates pass unchanged: 'day'" in told
+
+
+@pytest.mark.parametrize(
+    "key", ["ann@mail.example.org", "Ann Zyxwold", "DE89370400440532013000"]
+)
+def test_names_of_fields_that_are_values_are_warned_of_and_not_shown(folder, key):
+    rows = [{"text": TEXT, "visits": {"n": i}, "Order Date": "x"} for i in range(4)]
+    rows[1]["visits"][key] = 3
+    Path("in.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    told = run("in.jsonl", "-c", "text").stderr
+    where = "*" if "@" in key else "visits"
+    assert f"pass unchanged: {where!r}." in told
+    assert key not in told
+    assert "Order" not in told
+    Path("in.jsonl").write_text(json.dumps({"text": TEXT, "a": {"Order Date": 1}}))
+    assert run("in.jsonl", "-c", "text").stderr == ""
 
 
 def test_the_last_line_names_all_columns_that_pass(folder):

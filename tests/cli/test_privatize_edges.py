@@ -644,17 +644,102 @@ def test_without_an_input_it_says_how_to_read_a_pipe():
     assert "Missing argument 'INPUT...'. Use - for standard input." in done.stderr
 
 
-def test_the_loss_of_a_second_run_says_that_it_is_of_this_run_alone(folder):
+def _read_json(name):
+    return json.loads(Path(name).read_text())
+
+
+def test_the_second_report_states_the_loss_of_all_runs(folder):
     Path("in.csv").write_text("review,note\nMaria from Leeds called.,Ask for Ann.\n")
-    given = "--epsilon", "12", "--quiet", "--force", "--report"
+    given = "--epsilon", "12", "--force", "--report"
     run_command("privatize", "in.csv", "-o", "a.csv", "-c", "review", *given, "a.json")
     more = "--earlier", "a.json"
+    second = "privatize", "a.csv", "-o", "b.csv", "-c", "note", *given, "b.json", *more
+    done = run_command(*second)
+    first, last = (_read_json(name)["loss"] for name in ("a.json", "b.json"))
+    assert "this run alone" not in first["note"]
+    assert last["note"].endswith("all_passes adds the losses of all runs.")
+    rows = [each["per_row"]["largest"] for each in (first, last)]
+    assert rows == [48.0, 36.0]
+    assert first["all_passes"] == {"per_row": 48.0, "per_id": None}
+    assert last["all_passes"] == {"per_row": 84.0, "per_id": None}
+    assert "at most 48 nats per row" in done.stderr
+    said = "Loss of all passes: at most 84 nats per row. This pass alone: at most 36."
+    assert said in done.stderr
+    # A third run over a column of the first one.
+    more = "--earlier", "b.json"
+    third = "privatize", "b.csv", "-o", "c.csv", "-c", "review", *given, "c.json", *more
+    done = run_command(*third)
+    assert _read_json("c.json")["loss"]["all_passes"]["per_row"] == 132.0
+    assert "Add --column" not in done.stderr  # the first and the second run did that
+
+
+def test_a_report_of_an_older_version_gives_no_total(folder):
+    Path("in.csv").write_text("review,note\nMaria from Leeds called.,Ask for Ann.\n")
+    given = "--epsilon", "12", "--force", "--report"
+    run_command("privatize", "in.csv", "-o", "a.csv", "-c", "review", *given, "a.json")
+    old = _read_json("a.json")
+    for each in old["passes"]:
+        del each["loss"]
+    Path("a.json").write_text(json.dumps(old))
+    more = "--earlier", "a.json"
+    second = "privatize", "a.csv", "-o", "b.csv", "-c", "note", *given, "b.json", *more
+    done = run_command(*second)
+    nothing = {"per_row": None, "per_id": None}
+    assert _read_json("b.json")["loss"]["all_passes"] == nothing
+    assert "Loss of all passes: not known" in done.stderr
+
+
+def test_parquet_carries_the_loss_and_the_records_that_earlier_runs_copied(folder):
+    texts = {"a": ["Maria called.", "Ann"], "b": ["Leeds", "York is old."]}
+    pq.write_table(pa.table({"id": [1, 1], **texts}), "in.parquet")
+    given = "--epsilon", "12", "-q", "--report"
+    key = "--key-file", "k", "--id", "id"
+    Path("k").write_bytes(bytes(range(32)))
+    Path("k").chmod(0o600)
+    columns = "-c", "a", "-c", "b"
     run_command(
-        "privatize", "a.csv", "-o", "b.csv", "-c", "note", *given, "b.json", *more
+        "privatize", "in.parquet", "-o", "1.parquet", *columns, *given, "1.json", *key
     )
-    notes = [
-        json.loads(Path(name).read_text())["loss"]["note"]
-        for name in ("a.json", "b.json")
-    ]
-    assert "this run alone" not in notes[0]
-    assert notes[1].endswith("add the losses that the reports of earlier runs state.")
+    run_command(
+        "privatize", "1.parquet", "-o", "2.parquet", "-c", "a", *given, "2.json", *key
+    )
+    first, second = (_read_json(f"{n}.json")["loss"] for n in (1, 2))
+    assert first["all_passes"] == {"per_row": 48.0, "per_id": 84.0}
+    assert second["all_passes"] == {"per_row": 72.0, "per_id": 120.0}
+    run_command(
+        "privatize", "2.parquet", "-o", "3.parquet", "-c", "a", *given, "3.json"
+    )
+    third = _read_json("3.json")["loss"]["all_passes"]
+    assert third == {"per_row": 96.0, "per_id": None}
+
+
+def test_the_number_of_dropped_words_is_in_no_release(folder):
+    pq.write_table(pa.table({"a": ["the Qwrtzx cat"]}), "in.parquet")
+    options = "--policy", "all", "--epsilon", "12", "--unknown", "drop", "-c", "a"
+    run_command("privatize", "in.parquet", "-o", "o.parquet", *options)
+    passes = json.loads(pq.read_schema("o.parquet").metadata[b"mondegreen"])
+    assert [each for each in passes if "loss" in each] == []
+
+
+def test_records_that_an_earlier_run_copied_are_not_lost(folder):
+    lines = '{"text": "Maria called."}\n{"other": "Leeds"}\n'
+    Path("in.jsonl").write_text(lines)
+    given = "--epsilon", "12", "--missing", "pass", "--report"
+    run_command(
+        "privatize", "in.jsonl", "-o", "a.jsonl", "-c", "text", *given, "a.json"
+    )
+    for is_old in (False, True):
+        report = _read_json("a.json")
+        assert report["counts"]["records_without_a_column"] == 1
+        if is_old:
+            for each in report["passes"]:
+                del each["records_without_a_column"]
+            Path("a.json").write_text(json.dumps(report))
+        more = "--earlier", "a.json", "--force"
+        second = "privatize", "a.jsonl", "-o", "b.jsonl", "-c", "other"
+        done = run_command(*second, *given, "b.json", *more)
+        counts = _read_json("b.json")["counts"]
+        assert counts["records_without_a_column"] == 1
+        assert counts["records_without_a_column_earlier"] == 1
+        assert "earlier passes copied 1 record without a column" in done.stderr
+        assert "'text'" not in done.stderr

@@ -120,6 +120,19 @@ def test_rows_in_another_order_are_a_warning(files):
     assert "Warning: most texts could not be matched." in back()
 
 
+def test_moved_texts_get_no_words_of_the_record_at_their_place(files):
+    """Two records may share a surrogate, such as a weekday: there are seven."""
+    days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"]
+    texts = [f"Anna Berg called on {days[i % 5]} about room {i}." for i in range(60)]
+    write(texts)
+    release("-c", "text", epsilon="1")
+    released = texts_in("safe.csv")
+    write(released[:40] + released[:39:-1], "moved.csv")
+    said = back("-c", "text", source="moved.csv")
+    assert texts_in("back.csv") == texts[:40] + released[:39:-1]
+    assert "Warning: 20 texts moved to another record" in said
+
+
 def test_a_surrogate_of_one_record_is_nothing_in_another(files):
     release(epsilon="30")
     released = texts_in("safe.csv")

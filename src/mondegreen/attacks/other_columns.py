@@ -13,6 +13,7 @@ from typing import Final, final
 
 from mondegreen.attacks.attack import Attack, count_rows
 from mondegreen.attacks.readings import drop_marks, list_readings, squeeze
+from mondegreen.attacks.units_elsewhere import HiddenUnit, UnitsElsewhere
 
 FIELD_NAMES: Final = "field names"
 """The names of all fields count as a column of this name."""
@@ -48,7 +49,13 @@ class OtherColumns:
     of other texts of the row. A cell counts too if it is the original of another row,
     as in a column ``previous``; of very many rows, the class compares a part. A column
     gives words back if it has one of the hidden words: a place in the column ``city``,
-    for instance.
+    for instance. If a row has annotated units, a column also gives words back if it has
+    one of these: a number or a date, for instance.
+
+    Parameters
+    ----------
+    spans : str, optional
+        The column that annotates units. Its offsets are no units.
 
     Examples
     --------
@@ -58,7 +65,8 @@ class OtherColumns:
     {'raw': {'originals': 1, 'hidden_words': 1}}
     """
 
-    def __init__(self) -> None:
+    def __init__(self, spans: str | None = None) -> None:
+        self._spans = spans
         self._originals: Counter[str] = Counter()
         self._hidden: Counter[str] = Counter()
         self._seen: Counter[str] = Counter()
@@ -66,6 +74,7 @@ class OtherColumns:
         self._unprinted: set[str] = set()
         self._has_columns = False
         self._anywhere = _Anywhere()
+        self._units = UnitsElsewhere()
         self.rows = 0
 
     def add(
@@ -74,6 +83,8 @@ class OtherColumns:
         releases: Sequence[str | None],
         others: Mapping[str, str],
         keys: Iterable[str] = (),
+        units: Iterable[str] = (),
+        values: Mapping[str, object] | None = None,
     ) -> None:
         """Look at one row.
 
@@ -85,11 +96,22 @@ class OtherColumns:
             The other texts of the row of the release, by column.
         keys : iterable of str
             The names of all fields of the row of the release.
+        units : iterable of str
+            The annotated units of the texts of the row.
+        values : mapping of str to object, optional
+            What is no text in the row of the release, such as numbers, by column. Only
+            units are looked for in it.
         """
         self.rows += 1
         self._add_other_texts(texts, releases)
         names = [key for key in dict.fromkeys(keys) if _is_long(key)]
         self._has_columns |= bool(others)
+        hidden_units = self._units.list_hidden(units, releases)
+        if hidden_units:
+            for name, value in (values or {}).items():
+                self._has_columns = True
+                self._seen[name] += 1
+                self._hidden[name] += self._shows(name, value, hidden_units)
         if not others and not names:
             return
         originals = [*_read_originals(texts, " ".join(filter(None, releases)))]
@@ -106,10 +128,16 @@ class OtherColumns:
             self._originals[name] += is_own
             if not is_own:
                 self._anywhere.add_cell(name, text)
-            self._hidden[name] += any(own.gives(other.words) for own in originals)
+            is_unit = self._shows(name, text, hidden_units)
+            is_word = any(own.gives(other.words) for own in originals)
+            self._hidden[name] += is_unit or is_word
             words = _read_name(name)
             if any(own.gives(words) for own in originals):
                 (self._unprinted if is_name else self._doubtful).add(name)
+
+    def _shows(self, name: str, value: object, hidden: Sequence[HiddenUnit]) -> bool:
+        is_looked_at = bool(hidden) and name != self._spans
+        return is_looked_at and self._units.is_shown(name, value, hidden)
 
     def make_attack(self) -> Attack:
         """Tell how many originals stand in the worst column.
@@ -122,7 +150,7 @@ class OtherColumns:
             under ``FIELD_NAMES``.
         """
         originals = self._merge(self._originals + self._anywhere.count())
-        hidden = self._merge(self._hidden)
+        hidden = self._merge(self._hidden + self._units.count_short())
         found = {
             name: {"originals": originals[name], "hidden_words": hidden[name]}
             for name, _ in (hidden + originals).most_common()

@@ -16,6 +16,15 @@ _ROUNDS: Final = 3
 
 _DROPPED: Final = ("Mn", "Me", "Cf")
 
+_LETTERS: Final = str.maketrans(
+    {
+        **dict(zip("łŁøØđĐðÐħĦŧŦıŀĿ", "lLoOdDdDhHtTilL", strict=True)),
+        **{"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE"},
+        **{"þ": "th", "Þ": "TH"},
+    }
+)
+"""Letters that Unicode does not take apart, as they are written without marks."""
+
 # Between other signs, a tag parts words. Inside a tag, no part of this can match "<": a
 # search that fails ends at the next one, so the time is linear in the text.
 _drop_tags_in_words = re.compile(
@@ -94,12 +103,14 @@ def drop_marks(text: str) -> str:
 
     >>> drop_marks("Jos\u00e9 M\u00fcl\xadler")
     'Jose Muller'
+    >>> drop_marks("\u0141ukasz Wei\u00df")
+    'Lukasz Weiss'
     """
     if text.isascii():
         return text
     # Normalising takes time quadratic in a run of marks, so they are dropped before.
     apart = unicodedata.normalize("NFD", _drop_signs(text))
-    return unicodedata.normalize("NFC", _drop_signs(apart))
+    return unicodedata.normalize("NFC", _drop_signs(apart)).translate(_LETTERS)
 
 
 @functools.lru_cache(1 << 16)

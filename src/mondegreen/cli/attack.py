@@ -215,7 +215,7 @@ def attack(
             lists_left=sarif is not None,
         )
         made = attack_any_tool(settings, files, asked, shower(quiet))
-        _finish(made, files, pages, limits, as_json=as_json, force=force)
+        _finish(made, files, pages, limits, spans, as_json=as_json, force=force)
         return
     if places and release is None:
         raise ConfigurationError("--places needs a RELEASE")
@@ -293,6 +293,7 @@ def _finish(
     files: Files,
     pages: Pages,
     limits: Mapping[str, float],
+    spans: str | None = None,
     *,
     as_json: bool,
     force: bool,
@@ -304,7 +305,7 @@ def _finish(
         limit_unpaired,
     )
 
-    if files.release is not None and (others := attack_other_columns(files)):
+    if files.release is not None and (others := attack_other_columns(files, spans)):
         made = replace(made, found={**made.found, others.name: others})
         if limits:  # no other limit says anything about a file that holds originals
             limits = {others.name: 0.0, **limits}
@@ -331,7 +332,9 @@ def _finish(
         from mondegreen.report.attack_page import write_attack_page
 
         labels = {name: label_attack(name) for name in limited}
-        write_attack_page(pages.html, made.found, labels, made.about, force=force)
+        write_attack_page(
+            pages.html, limited, labels, made.about, limits=limits, force=force
+        )
     if pages.sarif is not None:
         from mondegreen.report.sarif import write_sarif
 

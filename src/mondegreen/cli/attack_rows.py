@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from mondegreen.cli.score import row_pairs
@@ -11,7 +11,7 @@ from mondegreen.errors import SourceError
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mondegreen.attacks.attack import Attack
     from mondegreen.attacks.printed import AbstractPrintedRows
@@ -82,31 +82,54 @@ def describe_reading(rows: AbstractPrintedRows | None) -> dict[str, Any]:
     return {"rows": rows.rows, "foreign_rows": rows.foreign}
 
 
-def attack_other_columns(files: Files) -> Attack | None:
-    """Look for originals in other columns of the release; None if it has none."""
+def attack_other_columns(files: Files, spans: str | None = None) -> Attack | None:
+    """Look for originals in other columns of the release; None if it has none.
+
+    Units are looked for, too, if ``spans`` names the field that annotates them.
+    """
     from mondegreen.attacks.other_columns import OtherColumns
 
-    columns = OtherColumns()
+    columns = OtherColumns(spans)
     with (
         files.open(files.sample) as mine,
         files.open(str(files.release)) as theirs,
         files.open(str(files.release)) as again,
     ):
+        marked = _iterate_fields(files, spans)
         rows = zip(row_pairs(mine, theirs), _iterate_others(again), strict=False)
-        for (_, texts, releases), (others, keys) in rows:
-            columns.add(texts, releases, others, keys)
+        for (_, texts, releases), (others, keys, values) in rows:
+            units = _read_units(texts, next(marked, None))
+            columns.add(texts, releases, others, keys, units, values)
     return columns.make_attack() if columns.has_columns else None
+
+
+def _iterate_fields(files: Files, spans: str | None) -> Iterator[Any]:
+    from mondegreen.io.fields import read_field
+
+    return (
+        repeat(None) if spans is None else read_field(files.sample, spans, files.format)
+    )
+
+
+def _read_units(texts: Sequence[str | None], field: Any) -> list[str]:
+    """Read the annotated units of a row that has one text."""
+    from mondegreen.attacks.any_tool.spans import read_spans
+
+    if field is None or len(texts) != 1 or (text := texts[0]) is None:
+        return []
+    return [text[each.start : each.end] for each in read_spans(field, text)]
 
 
 def _iterate_others(
     source: AbstractSource,
-) -> Iterator[tuple[dict[str, str], Iterator[str]]]:
-    """Yield the other texts of each row, and the names of its fields."""
+) -> Iterator[tuple[dict[str, str], Iterator[str], dict[str, Any]]]:
+    """Yield the other texts of each row, the names of its fields, and its numbers."""
     from mondegreen.io.base import find_keys
 
     for batch in source.batches():
         for record in source.iterate_other_records(batch):
-            yield source.join_texts(record), find_keys(record)
+            texts, values = source.join_texts(record), source.list_values(record)
+            yield texts, find_keys(record), values
 
 
 def say_foreign(rows: AbstractPrintedRows) -> str:

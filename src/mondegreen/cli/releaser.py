@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -15,7 +23,7 @@ from mondegreen.cli.before_after import FirstTexts
 from mondegreen.cli.other_columns import warn_of_other_columns
 from mondegreen.cli.other_language import warn_of_other_language
 from mondegreen.sampling.noise import KeyedNoise
-from mondegreen.wording import amount
+from mondegreen.wording import amount, round_up
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
     from mondegreen.attacks.context import ContextCertificate
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSink, AbstractSource
-    from mondegreen.passes import Pass
+    from mondegreen.passes import Pass, RunLoss
     from mondegreen.privatizer.ledger import BatchLedger, LedgerWriter
     from mondegreen.privatizer.privatizer import Privatizer
 
@@ -31,8 +39,12 @@ if TYPE_CHECKING:
 _MOST_NAMES: Final = 20
 """Columns that the last line names."""
 
+_DIGITS: Final = 6
 _EARLIER: Final = (
-    " It covers this run alone: add the losses that the reports of earlier runs state."
+    " per_row and per_id cover this run alone. all_passes adds the losses of all runs."
+)
+_NOT_KNOWN: Final = (
+    "not known, because one of the runs states no loss, or promises nothing"
 )
 
 
@@ -97,7 +109,9 @@ class Releaser:
         self._emptied: dict[str, None] = {}
         self._formats: dict[str, None] = {}
         self._outputs: list[dict[str, str]] = []
-        self._losses = TextLosses()
+        self._before: list[list[Pass]] = []  # of each file
+        self._losses, self._file_losses = TextLosses(), TextLosses()
+        self._id_column: str | None = None
         self._files = self._rows = self._words = self._rows_without = 0
         self._says_rows_without, self._may_lack = "", False
         self._total: int | None = 0  # bytes of all files; None with a pipe
@@ -110,7 +124,10 @@ class Releaser:
 
         if self._total is not None:
             self._total = None if source.total is None else self._total + source.total
-        self._earlier += from_json(source.earlier)
+        found = from_json(source.earlier)
+        self._earlier += found
+        self._before.append([*self._given, *found])
+        self._id_column = source.id_column
         self._disclosed |= dict.fromkeys(source.disclosed)
         self._conditions |= dict.fromkeys(source.conditions)
 
@@ -151,12 +168,18 @@ class Releaser:
         names: Mapping[str, str],
     ) -> None:
         """Write the releases of all texts of a source, and count them."""
+        from mondegreen.passes import from_json
+        from mondegreen.scores.text_loss import TextLosses
+
         batches = self._first.take_originals(source, source.batches())
         batches = self._certified.take_originals(source, batches)
         is_keyed = isinstance(self.privatizer.noise, KeyedNoise)
-        batches = warn_of_other_columns(source, batches, is_keyed=is_keyed)
+        before = [*self._given, *from_json(source.earlier)]
+        done = {each.column for each in before if not each.is_void}
+        batches = warn_of_other_columns(source, batches, is_keyed=is_keyed, done=done)
         batches = self._note_unchanged(source, batches)
         batches = warn_of_other_language(source, self.privatizer, batches)
+        self._file_losses = TextLosses() if self._of_run else self._losses
         by_id, ledger = source.id_column, self._count_in_ledger(source, names)
         batches = batches if ledger is None else ledger.take(batches)
         released = privatize(self.privatizer, batches, names, id_column=by_id)
@@ -169,6 +192,8 @@ class Releaser:
                 self._certified.take_release(source, batch)
                 self._words += int(counts.sum())
                 self._losses.add(counts, self._read_ids(batch, by_id))
+                if self._file_losses is not self._losses:
+                    self._file_losses.add(counts)
                 self._move(self._done + source.position)
 
     def _note_unchanged(
@@ -193,7 +218,7 @@ class Releaser:
         self, source: AbstractSource, names: Mapping[str, str]
     ) -> dict[str, str]:
         """Count a file that has been read to its end; return what it says of passes."""
-        from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
+        from mondegreen.passes import METADATA_KEY, from_json, to_json
 
         self._files += 1
         self._done += source.total or 0
@@ -207,7 +232,11 @@ class Releaser:
         if source.missing_rows:
             self._says_rows_without = source.disclosed[0]
         promise = self._promise((*source.disclosed, *self._of_run))
-        own = [Pass(column, promise) for column in names]
+        lost = self._file_losses.to_dict(promise.word_loss)
+        if self.privatizer.settings.unknown == "drop":
+            lost = {}  # the number of dropped words is not in the release
+        missing = source.missing_rows if source.may_lack else None
+        own = self._passes(promise, names, lost, missing, self._lasting_id(source.drop))
         return {METADATA_KEY: to_json([*self._given, *from_json(source.earlier), *own])}
 
     def note_output(self, name: str, digest: str) -> None:
@@ -217,12 +246,15 @@ class Releaser:
     def report(self) -> bytes:
         """Make the report of the run, as JSON."""
         from mondegreen import __version__
-        from mondegreen.passes import Pass, build_report
+        from mondegreen.passes import build_report
         from mondegreen.protection import worst
 
         self._certificate = self._certified.certify(self.privatizer)
         promise = self._promise(tuple(self._disclosed))
-        own = [Pass(column, promise) for column in self._columns]
+        lost = self._losses.to_dict(promise.word_loss)
+        missing = self._rows_without if self._may_lack else None
+        kept = self._lasting_id(self._dropped)
+        own = self._passes(promise, self._columns, lost, missing, kept)
         report = build_report([*self._earlier, *own], __version__)
         # Counts of unknown or changed words are not in the report: they are functions
         # of the private words. Those of rows and words pass in clear.
@@ -231,6 +263,8 @@ class Releaser:
             totals["files"] = self._files
         if self._may_lack:
             totals["records_without_a_column"] = self._rows_without
+        if before := self._missing_before():
+            totals["records_without_a_column_earlier"] = before
         if self._key_id is not None:
             report["key_id"] = self._key_id
         report |= {
@@ -239,7 +273,8 @@ class Releaser:
             "protection": worst((report["protection"], self._preview.level)),
             "preview": self._preview.to_dict(),
             "loss": {
-                **self._losses.to_dict(promise.word_loss),
+                **lost,
+                "all_passes": self._add_losses(promise, lost),
                 "note": promise.text_loss_note + (_EARLIER if self._earlier else ""),
             },
             "input": {
@@ -259,6 +294,52 @@ class Releaser:
             report["context"] = {**self._certificate.to_dict(), **about}
         return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
 
+    def _passes(
+        self,
+        promise: Guarantee,
+        columns: Iterable[str],
+        lost: Mapping[str, Any],
+        missing: int | None,
+        id_column: str | None,
+    ) -> list[Pass]:
+        """State the passes of this run, with its loss."""
+        from mondegreen.passes import Pass
+
+        names = tuple(columns)
+        loss = _find_largest(names, lost, id_column)
+        first = [missing] + [None] * len(names)  # the count of a run is stated once
+        return [
+            Pass(name, promise, loss, count)
+            for name, count in zip(names, first, strict=False)
+        ]
+
+    def _lasting_id(self, dropped: Container[str]) -> str | None:
+        """The column of ids, if a later run can count by it, too."""
+        return None if self._id_column in dropped else self._id_column
+
+    def _add_losses(
+        self, promise: Guarantee, lost: Mapping[str, Any]
+    ) -> dict[str, float | None]:
+        """Bound the losses of all runs; None where that is not known."""
+        from mondegreen.passes import add_losses
+
+        own = self._passes(promise, self._columns, lost, None, self._id_column)
+        totals = [add_losses([*before, *own]) for before in self._before]
+        if not self._earlier:
+            totals = [add_losses(own)]
+        known = [total for total in totals if total is not None]
+        if not known or len(known) < len(totals):
+            return {"per_row": None, "per_id": None}
+        by_id = known[0].per_id if len(known) == 1 else None  # ids may be in two files
+        return {
+            "per_row": round_up(max(total.per_row for total in known), _DIGITS),
+            "per_id": None if by_id is None else round_up(by_id, _DIGITS),
+        }
+
+    def _missing_before(self) -> int:
+        """Count the records that earlier runs copied."""
+        return sum(each.missing_rows or 0 for each in self._earlier)
+
     def say_done(self, output: str) -> None:
         """Show the first texts, and say how much was released and how fast."""
         self._first.show(self.privatizer, output)
@@ -275,10 +356,31 @@ class Releaser:
             click.echo(
                 f"{', '.join(done)} in {seconds:.1f} s ({speed} a second)", err=True
             )
+            self._say_loss()
             self._say_unchanged()
         if self._says_rows_without:
             click.echo(f"Warning: {self._says_rows_without}", err=True)
+        if before := self._missing_before():
+            click.echo(
+                f"Warning: earlier passes copied {amount(before, 'record')} without a "
+                "column unchanged",
+                err=True,
+            )
         self._warn_of_others()
+
+    def _say_loss(self) -> None:
+        """State the loss of all runs, where there were earlier ones."""
+        if not self._earlier:
+            return
+        promise = self._promise(tuple(self._disclosed))
+        lost = self._losses.to_dict(promise.word_loss)
+        row = self._add_losses(promise, lost)["per_row"]
+        own = (lost["per_row"] or {"largest": 0.0})["largest"]
+        total = _NOT_KNOWN if row is None else f"at most {row:,.6g} nats per row"
+        click.echo(
+            f"Loss of all passes: {total}. This pass alone: at most {own:,.6g}.",
+            err=True,
+        )
 
     def _say_unchanged(self) -> None:
         """Name the columns that pass unchanged, in one line."""
@@ -336,3 +438,21 @@ class Releaser:
         if id_column is None or not self._counts_ids:
             return None
         return read_ids(batch.column(id_column))
+
+
+def _find_largest(
+    columns: tuple[str, ...], lost: Mapping[str, Any], id_column: str | None
+) -> RunLoss | None:
+    """Take the largest losses from what a report states; None where it has none."""
+    from mondegreen.passes import RunLoss
+
+    if not columns or not math.isfinite(lost.get("per_word", math.inf)):
+        return None
+    row, by_id = lost["per_row"], lost["per_id"]
+    has_ids = id_column is not None and by_id is not None
+    return RunLoss(
+        columns,
+        0.0 if row is None else row["largest"],
+        by_id["largest"] if has_ids else None,
+        id_column if has_ids else None,
+    )

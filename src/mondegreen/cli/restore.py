@@ -96,6 +96,13 @@ def restore(
             "Warning: most texts could not be matched. Are the rows in the order of "
             "the release? With --id, restore finds moved rows."
         )
+    elif restorer.moved:
+        say(
+            f"Warning: {amount(restorer.moved, 'text')} moved to another record, and "
+            "stays as it is. A text that was also edited may now have words of another "
+            "record. Put the rows in the order of the release, or use --id for "
+            "privatize and for restore."
+        )
 
 
 def _logical(header: MapHeader, map_path: str, column: str) -> str:

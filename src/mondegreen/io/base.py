@@ -171,6 +171,18 @@ class AbstractSource(ABC):
                 found.setdefault(path, []).append(text)
         return {path: " ".join(texts) for path, texts in found.items()}
 
+    def list_values(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """List what is no text in a record, such as numbers, where a path has one."""
+        found: dict[str, list[Any]] = {}
+        for path, value in _find_values(record, None):
+            if path not in self.text_columns:
+                found.setdefault(path, []).append(value)
+        return {
+            path: values[0]
+            for path, values in found.items()
+            if len(values) == 1 and not isinstance(values[0], str | bytes | bool | None)
+        }
+
     def __enter__(self) -> AbstractSource:
         return self
 

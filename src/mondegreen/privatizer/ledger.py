@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from mondegreen.errors import ConfigurationError, DataError, SourceError
 from mondegreen.files import CAN_LOCK, build_format_error, sync_folder
 from mondegreen.privatizer.spec import build_scope
-from mondegreen.text.columns import read_ids
+from mondegreen.text.columns import read_ids, unify_id
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -159,7 +159,7 @@ class LedgerWriter:
         of_column = self._digest(b"column" + column.encode("utf-8", "surrogatepass"), 8)
         return [
             Drawn(
-                self._digest(b"record" + record.encode("utf-8", "surrogatepass"), 16),
+                self._digest(b"record" + _encode_id(record), 16),
                 of_column,
                 self._draw(scope, record, text),
             )
@@ -325,6 +325,10 @@ class BatchLedger:
 
 def _flatten(text: object) -> list[object]:
     return text if isinstance(text, list) else [text]
+
+
+def _encode_id(record: str) -> bytes:
+    return unify_id(record).encode("utf-8", "surrogatepass")
 
 
 def _encode(part: object) -> bytes:

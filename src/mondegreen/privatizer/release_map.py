@@ -394,13 +394,21 @@ class Restorer:
     ----------
     counts : dict of str to int
         Texts restored whole, by word, and not at all.
+    moved : int
+        Texts of those not restored that are the release of another record.
     """
 
     def __init__(self, release_map: ReleaseMap) -> None:
         self._map = release_map
         self._before: dict[str, int] = {}
         self.counts: dict[Outcome, int] = {"whole": 0, "words": 0, "none": 0}
+        self.moved = 0
         self._has_changed = False
+        self._releases = {
+            (column, entry.digest)
+            for (column, _), entry in release_map.entries.items()
+            if entry.edits
+        }
 
     def __call__(
         self,
@@ -416,6 +424,8 @@ class Restorer:
             entry = self._map.entries.get((column, record))
             if text is None or entry is None:
                 outcome: Outcome = "none"
+            elif self._is_of_another(column, text, entry):
+                outcome, self.moved = "none", self.moved + 1
             else:
                 found, outcome = entry.restore(text)
                 self._has_changed |= found != text
@@ -423,6 +433,11 @@ class Restorer:
             restored.append(text)
             self.counts[outcome] += text is not None
         return restored, [0] * len(texts)
+
+    def _is_of_another(self, column: str, text: str, entry: Entry) -> bool:
+        """Whether a text is what the release has at another place of its column."""
+        digest = _digest(text)
+        return digest != entry.digest and (column, digest) in self._releases
 
     def check(self) -> None:
         """Refuse a map that is not of these texts, when all have been read.

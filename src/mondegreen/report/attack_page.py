@@ -32,6 +32,15 @@ small{color:#777}
 share that an attack reaches. The red line shows what a guess reaches without the
 release. In brackets: the name of each attack for --fail-above NAME=VALUE.</p>
 {% if hint %}<p><strong>{{ hint }}</strong></p>{% endif %}
+{% if limits %}<h2>Limits</h2>
+<p><strong>{{ failed }} of {{ limits|length }} limits failed.</strong> The upper end of
+each interval must not be above its limit.</p>
+<table><tr><th>attack<th>limit<th>result</tr>
+{% for limit in limits %}<tr><td>{{ limit.name }}<td class="n">{{ limit.limit }}
+<td>{% if limit.excess %}<strong>failed</strong>: {{ limit.excess }}
+{% else %}passed{% endif %}</tr>
+{% endfor %}</table>
+<h2>Attacks</h2>{% endif %}
 <table><tr><th>attack<th>reaches<th>95 %<th>chance<th></tr>
 {% for row in rows %}<tr><td>{{ row.name }}<br><small>{{ row.who }}</small>
 <td class="n">{{ row.value }}<td class="n">{{ row.ends }}<td class="n">{{ row.chance }}
@@ -62,6 +71,7 @@ def write_attack_page(
     names: Mapping[str, str],
     about: Mapping[str, Any],
     *,
+    limits: Mapping[str, float] | None = None,
     force: bool = False,
 ) -> None:
     """Write attacks as one HTML file, whole or not at all.
@@ -74,6 +84,8 @@ def write_attack_page(
         How each attack is called.
     about : mapping
         ``texts`` and ``words``; ``hint`` for the reader, where there is one.
+    limits : mapping of str to float, optional
+        The limit of each of the attacks that has one.
     force : bool
         Whether a file that exists is replaced.
     """
@@ -89,6 +101,10 @@ def write_attack_page(
         }
         for name, kind in details.get("by_kind", {}).items()
     ]
+    checks = [
+        {"name": name, "limit": f"{limit:g}", "excess": found[name].say_excess(limit)}
+        for name, limit in (limits or {}).items()
+    ]
     page = Environment(autoescape=True, undefined=StrictUndefined).from_string(_PAGE)
     text = page.render(
         texts=about["texts"],
@@ -96,6 +112,8 @@ def write_attack_page(
         hint=about.get("hint"),
         rows=[_row(names[name], each) for name, each in found.items()],
         kinds=kinds,
+        limits=checks,
+        failed=sum(check["excess"] is not None for check in checks),
         risky=details.get("riskiest_rows", ()),
     )
     Target(path, force=force).write_whole(text.encode())

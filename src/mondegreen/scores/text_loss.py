@@ -10,6 +10,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.text.columns import unify_id
 from mondegreen.wording import round_up
 
 _PENDING: Final = 1 << 20
@@ -91,7 +92,7 @@ class _Sums:
 
 
 def _digest(record: str) -> int:
-    data = record.encode("utf-8", "surrogatepass")
+    data = unify_id(record).encode("utf-8", "surrogatepass")
     found = hashlib.blake2b(data, digest_size=_ID_BYTES).digest()
     return int.from_bytes(found, "little")
 

@@ -6,7 +6,12 @@ import time
 
 import pytest
 
-from mondegreen.attacks.any_tool.pieces import find_shown_in_part, is_joined
+from mondegreen.attacks.any_tool.pieces import (
+    count_written,
+    find_shown_in_part,
+    is_joined,
+    is_written,
+)
 from mondegreen.attacks.any_tool.rows import Given, read_rows
 from mondegreen.attacks.any_tool.spans import Annotation
 from mondegreen.attacks.readings import squeeze
@@ -79,6 +84,21 @@ def test_what_the_original_has_too_is_no_mask():
         ("5:07 pm", "17:07"),
         ("5:07 pm", "5.07 p.m."),
         ("17:00", "5pm"),
+        ("42", "forty-two"),
+        ("42", "forty two"),
+        ("Forty-two", "42"),
+        ("$12,500", "12.5k"),
+        ("12.5k", "$12,500.00"),
+        ("2,500,000", "2.5 million"),
+        ("2.5 million", "2500000"),
+        ("2345", "two thousand three hundred and forty five"),
+        ("March 13th", "13 March"),
+        ("13 March", "13th of March"),
+        ("March 13th", "Mar. 13"),
+        ("March 13th", "13.03.1995"),
+        ("2073", "２０７３"),
+        ("5550991942", "５５５-099-1942"),
+        ("16 October 1987", "１６.10.87"),
     ],
 )
 def test_a_number_with_other_signs_is_left(number, written):
@@ -100,6 +120,16 @@ def test_a_number_with_other_signs_is_left(number, written):
         ("5:07 pm", "5:07 am"),
         ("7 Main Street 90210", "[STREET] 90210"),
         ("020 7946 0958", "7946"),
+        ("42", "forty"),
+        ("42", "four two"),
+        ("42", "twenty-four and forty-three"),
+        ("Forty-two", "[AGE_42]"),
+        ("Forty-two", "7:42"),
+        ("12,345", "12.5k"),
+        ("2,500,000", "a million"),
+        ("March 13th", "13 May"),
+        ("March 13th", "March 14th"),
+        ("March 13th", "in March"),
     ],
 )
 def test_another_number_is_not(number, written):
@@ -112,6 +142,16 @@ def test_a_number_that_the_original_has_elsewhere_is_left_only_if_both_are():
     original, hidden, left = texts
     assert read_one(original, hidden, "2,019").left_count() == 0
     assert read_one(original, left, "2,019").left_count() == 1
+
+
+def test_a_number_in_words_that_the_original_has_too_tells_nothing():
+    text = "At 7, one of seven, forty-two of us."
+    assert (
+        read_one(text, "At [AGE], one of seven, forty-two of us.", "7").left_count()
+        == 0
+    )
+    assert read_one(text, "At seven, one of seven, forty-two.", "7").left_count() == 1
+    assert read_one("He is 1.", "He is [AGE], one hears.", "1").left_count() == 0
 
 
 @pytest.mark.parametrize(
@@ -135,10 +175,16 @@ def test_a_sensitive_word_of_a_span_leaves_it_in_part(span, shown, is_partly):
 
 
 @pytest.mark.parametrize(
-    "text", ["a" * 200_000, "*" * 200_000, "a*" * 100_000, "_a " * 9]
+    "text",
+    [
+        *("a" * 200_000, "*" * 200_000, "a*" * 100_000, "_a " * 9, "one " * 50_000),
+        *("one" + " " * 200_000, "9" * 200_000, "1 " * 100_000, "1." * 100_000),
+        *("mar " * 50_000, "1,000" * 40_000),
+    ],
 )
 def test_hostile_texts_take_no_time(text):
     start = time.process_time()
     list(find_shown_in_part({0: "diabetes", 1: "a" * 40, 2: "12"}, text, "x"))
     is_joined(["555", "099", "1942"], [squeeze(text)])
+    is_written("7", count_written([text]), count_written([text]))
     assert time.process_time() - start < 2

@@ -184,6 +184,26 @@ def test_accents_that_the_release_drops_or_adds_hide_no_word():
     assert read(text, "Mail from Joan Garner and Zora Miller.", spans).left_count() == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "forms"),
+    [
+        ("Łukasz Wójcik", ["Lukasz Wojcik", "ŁUKASZ WÓJCIK", "[NAME: Lukasz] Wojcik"]),
+        ("Søren Åkesson", ["Soren Akesson", "SØREN ÅKESSON", "S&oslash;ren Akesson"]),
+        ("Nguyễn Đức", ["Nguyen Duc", "NGUYỄN ĐỨC"]),
+        ("Jörg Weiß", ["JÖRG WEISS", "Jorg Weiss", "JÖRG WEIẞ", "Jörg W e i s s"]),
+        ("Joerg Weiss", ["Joerg Weiß"]),
+        ("İsmail Yıldız", ["ismail yildiz", "İSMAİL YILDIZ", "ISMAIL YILDIZ"]),
+        ("Æsa Þórðardóttir", ["Aesa Thordardottir", "ÆSA ÞÓRÐARDÓTTIR"]),
+    ],
+)
+def test_letters_that_unicode_does_not_take_apart_hide_no_word(name, forms):
+    text = f"Yesterday {name} called."
+    spans = [Annotation(10, 10 + len(name), "P")]
+    for form in forms:
+        assert read(text, f"Yesterday {form} called.", spans).left_count() == 1, form
+    assert read(text, "Yesterday Lars Olsen called.", spans).left_count() == 0
+
+
 def test_words_of_an_original_in_the_forms_of_html_are_left_if_they_are_shown():
     text = "Frau M&uuml;ller&nbsp;Okonkwo aus K%C3%B6ln rief an."
     spans = [Annotation(5, 29, "P"), Annotation(34, 43, "L")]

@@ -11,8 +11,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from mondegreen.attacks.any_tool.amounts import find_amounts, read_amount
 from mondegreen.attacks.readings import plain
 from mondegreen.text.tokenizer import canonical
 
@@ -45,6 +46,24 @@ _list_named = [
         rf"\b{_MONTH}[-\s]*(?P<day>[0-9]{{1,2}})[a-z]{{0,2}}[-,\s]*{_YEAR}",
     )
 ]
+_list_days = [
+    re.compile(form, re.IGNORECASE).finditer
+    for form in (
+        rf"(?<![0-9])(?P<day>[0-9]{{1,2}})[a-z]{{0,2}}[-\s]*(?:of\s)?{_MONTH}(?![a-z])",
+        rf"\b{_MONTH}[-\s]*(?P<day>[0-9]{{1,2}})(?![0-9])",
+    )
+]
+_find_digits = re.compile(
+    r"(?<![\w#.,:/-])([0-9]{2,15})(?:[.,]0{1,2})?(?![\w:/-]|[.,][0-9])"
+).findall
+"""Numbers of two digits or more, but for parts of others and numbers of masks."""
+
+_ASCII_DIGITS: Final = {
+    first + value: str(value)
+    for first in (0x0660, 0x06F0, 0x0966, 0xFF10)
+    for value in range(10)
+}
+"""Arabic, Persian, Indian and wide digits."""
 
 _find_times = re.compile(
     r"(?<![0-9:.])([01]?[0-9]|2[0-3])(?:[:.h]([0-5][0-9]))?(?::[0-5][0-9])?"
@@ -61,7 +80,9 @@ _is_number = re.compile(r"\W*([0-9]{4,})(?:[.,][0-9]{1,2})?\W*").fullmatch
 
 _Date: TypeAlias = tuple[int, int, int]  # the last two digits of the year, month, day
 _Time: TypeAlias = tuple[int, int]  # the hour of the day, minutes
-_Written: TypeAlias = str | _Date | _Time
+_Day: TypeAlias = tuple[Literal["day"], int, int]  # month, day
+_Amount: TypeAlias = tuple[Literal["words", "digits"], int]  # how it is written
+_Written: TypeAlias = str | _Date | _Time | _Day | _Amount
 
 _MOST_PARTS: Final = 3  # of a date, which may be written in any order
 
@@ -167,7 +188,8 @@ def count_written(texts: Iterable[str]) -> Counter[_Written]:
     Counter
         Numbers without the signs between thousands, and dates as (year, month, day)
         with two digits of the year. A date that can be read in two orders is two. Times
-        are (hour, minutes).
+        are (hour, minutes), and days of a month ("day", month, day). Numbers in words
+        are ("words", value), and those in two digits or more ("digits", value).
 
     Examples
     --------
@@ -177,15 +199,52 @@ def count_written(texts: Iterable[str]) -> Counter[_Written]:
     2
     >>> count_written(["16/10/87, Oct. 16th, 1987 and 1987-10-16"])[87, 10, 16]
     3
+    >>> count_written(["forty-two in the week of March 13th"])["words", 42]
+    1
     """
     found: Counter[_Written] = Counter()
-    for text in texts:
-        numbers = _find_numbers(_drop_groups("", text))
-        found |= Counter([*numbers, *_iterate_dates(text), *_iterate_times(text)])
+    for given in texts:
+        text = write_digits(given)
+        whole = _drop_groups("", text)
+        each: list[_Written] = [*_find_numbers(whole), *_iterate_times(text)]
+        each += [*_iterate_dates(text), *_iterate_days(text)]
+        each += [("words", value) for value in find_amounts(whole)]
+        each += [("digits", int(digits)) for digits in _find_digits(whole)]
+        found |= Counter(each)
     return found
 
 
+def write_digits(text: str) -> str:
+    """Write the digits of other scripts as those of ASCII.
+
+    >>> write_digits("２０７３")
+    '2073'
+    """
+    return text if text.isascii() else text.translate(_ASCII_DIGITS)
+
+
+def _iterate_days(text: str) -> Iterator[_Day]:
+    """Find the days of a month, with a year or without."""
+    for _, month, day in _iterate_numeric(text):
+        yield "day", month, day
+    for find in _list_days:
+        for match in find(text):
+            month = _MONTHS.index(match["month"].lower()) + 1
+            if _may_be((0, month, int(match["day"]))):
+                yield "day", month, int(match["day"])
+
+
 def _iterate_dates(text: str) -> Iterator[_Date]:
+    yield from _iterate_numeric(text)
+    for find in _list_named:
+        for match in find(text):
+            month = _MONTHS.index(match["month"].lower()) + 1
+            date = int(match["year"]) % 100, month, int(match["day"])
+            if _may_be(date):
+                yield date
+
+
+def _iterate_numeric(text: str) -> Iterator[_Date]:
     for first, _, second, third in _find_numeric(text):
         a, b, c = int(first), int(second), int(third)
         if len(first) == 4:
@@ -195,12 +254,6 @@ def _iterate_dates(text: str) -> Iterator[_Date]:
         else:
             each = set()
         yield from (date for date in sorted(each) if _may_be(date))
-    for find in _list_named:
-        for match in find(text):
-            month = _MONTHS.index(match["month"].lower()) + 1
-            date = int(match["year"]) % 100, month, int(match["day"])
-            if _may_be(date):
-                yield date
 
 
 def _iterate_times(text: str) -> Iterator[_Time]:
@@ -237,9 +290,21 @@ def is_written(
     >>> is_written("2073", count_written([text]), count_written(["Paid 9, in 2073."]))
     False
     """
+    unit = write_digits(unit)
+    if (value := read_amount(unit)) is not None and _has_more(value, original, release):
+        return True
     if _has_letter(_drop_words_of_dates("", unit)):
         return False  # there is more to hide
     found: list[_Written] = [*_iterate_dates(unit)] or [*_iterate_times(unit)]
+    found = found or [*dict.fromkeys(_iterate_days(unit))]
     if not found and (number := _is_number(_drop_groups("", unit))):
         found = [number[1]]
     return any(release[each] >= max(original[each], 1) for each in found)
+
+
+def _has_more(
+    value: int, original: Counter[_Written], release: Counter[_Written]
+) -> bool:
+    """Whether a release writes a number in words, or in digits, more often."""
+    forms: tuple[_Amount, _Amount] = ("words", value), ("digits", value)
+    return any(release[form] > original[form] for form in forms)

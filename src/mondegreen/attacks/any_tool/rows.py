@@ -15,12 +15,14 @@ from typing import Final, NamedTuple, final
 import numpy as np
 
 from mondegreen.attacks.alignment import GONE, Tokens, align, read_tokens
+from mondegreen.attacks.any_tool.amounts import has_number_word
 from mondegreen.attacks.any_tool.known_names import KNOWN_NAME, find_known_names
 from mondegreen.attacks.any_tool.pieces import (
     count_written,
     find_shown_in_part,
     is_joined,
     is_written,
+    write_digits,
 )
 from mondegreen.attacks.any_tool.spans import Annotation
 from mondegreen.attacks.readings import decode_signs, list_readings, plain, squeeze
@@ -212,10 +214,11 @@ def _find_rewritten(
         unit
         for unit in units
         if any(map(str.isdigit, "".join(words[unit.first : unit.last])))
+        or has_number_word(" ".join(words[unit.first : unit.last]))
     ]
     if not units:
         return
-    joined = [squeeze(each).casefold() for each in texts]
+    joined = [squeeze(write_digits(each)).casefold() for each in texts]
     mine, theirs = count_written([text]), count_written(texts)
     for unit in units:
         span = range(unit.first, unit.last)

@@ -11,7 +11,8 @@ _ENDS: Final = ("end", "end_char", "stop", "end_offset")
 _KINDS: Final = ("entity_type", "label", "kind", "type", "entity_group", "entity")
 _LISTS: Final = ("entities", "ents", "spans", "results", "items", "label")
 
-_LONGEST_KIND: Final = 64
+_LONGEST_KIND: Final = 40
+"""Longer kinds are texts. Reports print kinds, so no text must be one."""
 
 
 class Annotation(NamedTuple):
@@ -47,7 +48,8 @@ def read_spans(field: Any, text: str) -> list[Annotation]:
     Raises
     ------
     SpanError
-        Where the field is of another form, or a span is outside the text.
+        Where the field is of another form, a span is outside the text, or a kind has
+        more than 40 characters or a control character.
 
     Examples
     --------
@@ -63,7 +65,7 @@ def read_spans(field: Any, text: str) -> list[Annotation]:
         if not given:
             return []
         if given[0] not in "[{":
-            return _of_lines(given.splitlines(), text)
+            return _check_kinds(_of_lines(given.splitlines(), text))
         try:
             field = json.loads(given)
         except ValueError:
@@ -75,7 +77,18 @@ def read_spans(field: Any, text: str) -> list[Annotation]:
     if isinstance(field, str) or not isinstance(field, Sequence):
         raise SpanError("it is not a list of spans")
     found = {_annotation(each, len(text)) for each in field}
-    return sorted(found)
+    return _check_kinds(sorted(found))
+
+
+def _check_kinds(spans: list[Annotation]) -> list[Annotation]:
+    """Refuse a kind that is a text."""
+    for span in spans:
+        if len(span.kind) > _LONGEST_KIND or not span.kind.isprintable():
+            raise SpanError(
+                f"a kind has more than {_LONGEST_KIND} characters, or a control "
+                "character; a kind is a short name such as PERSON"
+            )
+    return spans
 
 
 Move: TypeAlias = Callable[[Sequence[Annotation]], Sequence[Annotation | None]]
@@ -105,8 +118,7 @@ def move_spans(field: Any, text: str, move: Move) -> Any:
     Raises
     ------
     SpanError
-        As of :func:`read_spans`; for lines of CoNLL; and for a kind of more than 64
-        characters, which is no kind.
+        As of :func:`read_spans`, and for lines of CoNLL.
 
     Examples
     --------
@@ -125,8 +137,6 @@ def move_spans(field: Any, text: str, move: Move) -> Any:
             raise SpanError("it is an object without a list of spans")
         return {name: move_spans(field[name], text, move)}
     spans = read_spans(field, text)
-    if any(len(span.kind) > _LONGEST_KIND for span in spans):
-        raise SpanError(f"a kind has more than {_LONGEST_KIND} characters")
     if not spans:
         return []
     form = _Form.of(field[0])

@@ -6,6 +6,7 @@ import pytest
 from tests.attacks.any_tool.texts import make_texts, replace
 
 import mondegreen as mg
+from mondegreen.attacks.any_tool.reader import TRIGRAMS
 from mondegreen.attacks.any_tool.rows import Given
 from mondegreen.attacks.any_tool.run import attack_release
 from mondegreen.attacks.any_tool.spans import Annotation
@@ -79,7 +80,10 @@ def test_a_release_that_masks_at_random_leaves_the_rest(attack, share):
     assert hidden["n"] == pytest.approx(share * survivors.n, rel=0.1)
     assert 0 < hidden["top_1"]["value"] < hidden["top_10"]["value"] <= 1
     guessed = survivors.value + (1 - survivors.value) * hidden["top_1"]["value"]
-    assert found["reader"].value == pytest.approx(guessed, abs=1e-9)
+    ways = {way["by"]: way["value"] for way in found["reader"].details["by"]}
+    assert ways[TRIGRAMS] == pytest.approx(guessed, abs=1e-9)
+    # Texts of four frames are similar: with few masks, their words are copied.
+    assert found["reader"].value == max(ways.values())
 
 
 @pytest.mark.slow("an attack")

@@ -21,6 +21,9 @@ FEW: Final = 4
 Groups = dict[str, dict[str, dict[float, Row]]]
 """Measures at a point, by the texts, the mechanism and the level."""
 
+_OURS: Final = frozenset(("tree", "urr", "calibrated"))
+"""Mechanisms that no paper of this page has."""
+
 
 def equal_reader(rows: Sequence[Row]) -> str:
     """A table for each kind of texts: mechanisms by levels, the best ones first."""
@@ -69,7 +72,8 @@ def equal_sentence(rows: Sequence[Row]) -> str:
     best = [*_best(_groups(row), y), *_best(_groups(row), READ)]
     close = [each for each in best if len(each[-1]) > FEW]
     said = [
-        f"{_named(laws)} ({f'{group}, ' if group else ''}{level:.0%} of the words"
+        f"{_named(laws)}{_whose(laws)} ({f'{group}, ' if group else ''}"
+        f"{level:.0%} of the words"
         f"{'' if name == y else ', decoded word by word'})"
         for name, group, level, laws in best
         if len(laws) <= FEW
@@ -84,6 +88,11 @@ def equal_sentence(rows: Sequence[Row]) -> str:
         f"{FEW} or more mechanisms cannot be told from the best one. The best "
         f"elsewhere: {'; '.join(said) or 'none'}."
     )
+
+
+def _whose(laws: Sequence[str]) -> str:
+    """Say of mechanisms of this project that they are."""
+    return ", which is ours" if _OURS.issuperset(laws) else ""
 
 
 def _named(best: Sequence[str], word: str = "or") -> str:

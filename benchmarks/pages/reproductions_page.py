@@ -115,7 +115,7 @@ def in_short() -> str:
         f"We made {amount(len(rows), 'experiment')}: {of_papers} test claims of five "
         f"papers, and {len(rows) - of_papers} are comparisons of ours. Our vectors, "
         f"texts and models differ from the papers', {small} experiments are at a small "
-        f"scale, and {three} of {len(judged)} intervals come from three seeds. **Of "
+        f"scale, and {three} of {len(judged)} margins come from three seeds. **Of "
         f"{amount(len(known) - told[APART], 'test')} of their claims, "
         f"{told[HOLDS]} hold here{only if within else ''}, {_negated(told[FAILS])}, "
         f"and {told[UNTOLD]} cannot be told here.** Of these {told[UNTOLD]}, we set "

@@ -29,7 +29,7 @@ RESULT: Final = machine.RESULTS / "reproductions.json"
 ROOMS: Final = {
     "cmp": ("CMP", "Feyisetan et al. 2020"),
     "vickrey": ("Vickrey", "Xu et al. 2021"),
-    "tem": ("TEM", "Silva Carvalho et al. 2023"),
+    "tem": ("TEM", "Silva Carvalho et al. 2023, its poster"),
     "brr": ("BRR", "Silva Carvalho et al. 2021"),
     "benchmark": ("Comparative benchmark", "Meisenbacher et al. 2024"),
     "across": ("Across the papers", "experiments of several"),

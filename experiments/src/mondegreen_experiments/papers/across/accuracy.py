@@ -168,7 +168,7 @@ RECIPE: Final = Recipe(
             "texts than one of CMP at the same epsilon, and never less",
             lambda table: _above(table, "TEM"),
             how=_ABOVE,
-            note=_LINEAR,
+            note=f"{_LINEAR}; we take the test texts of the poster to be clear",
             name="tem-above-cmp",
         ),
         Shape(

@@ -211,7 +211,7 @@ RECIPE: Final = Recipe(
     title="Seven mechanisms by the accuracy of an LSTM and by all scores",
     differs=(
         "GloVe 840B by PCA, not GloVe 6B. CS is the cosine of mean word vectors: we do "
-        "not have the paper's model of sentences here, so ours is higher. Words that "
+        "not have the paper's model of sentences, so it is not comparable. Words that "
         "the vocabulary lacks are released like others, and count as changed. The "
         "1,000 rarest words of LOW: ties in alphabetical order. Word vectors are not "
         "trained. LOW counts types of words, as the paper says. SanText, TEM, Vickrey "

@@ -300,7 +300,7 @@ RECIPE: Final = Recipe(
             name="larger-t-larger-loss",
         ),
         Shape(
-            "Abstract",
+            "Abstract, as we read it",
             "up to 50 % less loss is added than by Laplace noise at the same E_M, for "
             "some data set and model",
             each(half_the_loss("e_m", "loss"), "data", "model", some=True),

@@ -99,6 +99,11 @@ def test_what_the_original_has_too_is_no_mask():
         ("2073", "２０７３"),
         ("5550991942", "５５５-099-1942"),
         ("16 October 1987", "１６.10.87"),
+        ("16 October 1987", "19871016"),
+        ("16 October 1987", "1987_10_16"),
+        ("88,390", "eighty-eight thousand, three hundred and ninety"),
+        ("42", "forty\u2011two"),
+        ("42", "forty\u2013two"),
     ],
 )
 def test_a_number_with_other_signs_is_left(number, written):
@@ -135,6 +140,16 @@ def test_a_number_with_other_signs_is_left(number, written):
 def test_another_number_is_not(number, written):
     row = read_one(f"It is {number} now.", f"It is {written} now.", number)
     assert row.left_count() == 0
+
+
+@pytest.mark.parametrize("day", range(1, 29))
+@pytest.mark.parametrize("year", [1919, 1975, 2020])
+def test_every_day_of_a_month_is_read_with_its_year(day, year):
+    iso = f"{year}-03-{day:02d}"
+    for date in (f"{day} March {year}", f"March {day}, {year}"):
+        assert read_one(f"On {date} now.", f"On {iso} now.", date).left_count() == 1
+        other = f"On {year}-04-{day:02d}, in April {year}."
+        assert read_one(f"On {date} now.", other, date).left_count() == 0
 
 
 def test_a_number_that_the_original_has_elsewhere_is_left_only_if_both_are():

@@ -22,8 +22,11 @@ _SIGNS: Final = {"k": 10**3, "m": 10**6, "mn": 10**6, "bn": 10**9, **_SCALES}
 _NUMBER_WORDS: Final = frozenset({*_WORTH, *_SCALES})
 
 _ONE: Final = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
+_HYPHEN: Final = "[-\u2010\u2011\u2013]"
+_COMMA: Final = "(?:" + "|".join(f"(?<={scale})," for scale in _SCALES) + ")?"
+_BETWEEN: Final = rf"(?:\s?{_HYPHEN}\s?|{_COMMA}\s+(?:and\s+)?)"
 _find_words = re.compile(
-    rf"(?<![0-9])(?<![0-9][\s-])\b(?:{_ONE})(?:(?:\s?-\s?|\s+(?:and\s+)?)(?:{_ONE}))*\b",
+    rf"(?<![0-9])(?<![0-9][\s-])\b(?:{_ONE})(?:{_BETWEEN}(?:{_ONE}))*\b",
     re.IGNORECASE,
 ).finditer
 _find_scaled = re.compile(
@@ -31,7 +34,7 @@ _find_scaled = re.compile(
     re.IGNORECASE,
 ).findall
 _is_scaled = re.compile(rf"[0-9.]+\s?-?(?:{'|'.join(_SIGNS)})", re.IGNORECASE).fullmatch
-_are_words = re.compile(rf"(?:{_ONE}|and|a|[\s-])+", re.IGNORECASE).fullmatch
+_are_words = re.compile(rf"(?:{_ONE}|and|a|[\s,]|{_HYPHEN})+", re.IGNORECASE).fullmatch
 _is_digits = re.compile(r"([0-9]{1,15})(?:[.,]0{1,2})?").fullmatch
 _drop_groups = re.compile(
     "(?<=[0-9])[,.'\u2019 \u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))"
@@ -85,8 +88,8 @@ def find_amounts(text: str) -> Iterator[int]:
     --------
     >>> list(find_amounts("Forty-two of two hundred and five paid 12.5k."))
     [42, 205, 12500]
-    >>> list(find_amounts("five five five"))
-    [5, 5, 5]
+    >>> list(find_amounts("five five five, or two thousand, three hundred and one"))
+    [5, 5, 5, 2301]
     """
     for found in _find_words(text):
         yield from (n for n in _read(_split(found[0].lower())) if n >= _LEAST)

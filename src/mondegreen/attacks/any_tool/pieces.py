@@ -37,13 +37,16 @@ _MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH: Final = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
 _YEAR: Final = r"['\u2019]?(?P<year>[0-9]{4}|[0-9]{2})(?![0-9])"
 _find_numeric = re.compile(
-    r"(?<![0-9])([0-9]{1,4})(\s?[-/.]\s?|\s)([0-9]{1,2})\2([0-9]{1,4})(?![0-9])"
+    r"(?<![0-9])([0-9]{1,4})(\s?[-/._]\s?|\s)([0-9]{1,2})\2([0-9]{1,4})(?![0-9])"
+).findall
+_find_whole = re.compile(
+    r"(?<![^\W_])((?:19|20)[0-9]{2})([01][0-9])([0-3][0-9])(?![^\W_])"
 ).findall
 _list_named = [
     re.compile(form, re.IGNORECASE).finditer
     for form in (
         rf"(?<![0-9])(?P<day>[0-9]{{1,2}})[a-z]{{0,2}}[-\s]*(?:of\s)?{_MONTH}[-,\s]*{_YEAR}",
-        rf"\b{_MONTH}[-\s]*(?P<day>[0-9]{{1,2}})[a-z]{{0,2}}[-,\s]*{_YEAR}",
+        rf"\b{_MONTH}[-\s]*(?P<day>[0-9]{{1,2}})(?![0-9])[a-z]{{0,2}}[-,\s]*{_YEAR}",
     )
 ]
 _list_days = [
@@ -254,6 +257,10 @@ def _iterate_numeric(text: str) -> Iterator[_Date]:
         else:
             each = set()
         yield from (date for date in sorted(each) if _may_be(date))
+    for digits in _find_whole(text):  # 19871016
+        year, month, day = map(int, digits)
+        if _may_be((year % 100, month, day)):
+            yield year % 100, month, day
 
 
 def _iterate_times(text: str) -> Iterator[_Time]:

@@ -79,6 +79,19 @@ def test_words_of_repeated_texts_are_copied_from_another_one():
     assert strongest_reader(found).value == ways[SIMILAR]
 
 
+def test_the_classes_of_the_reader_are_those_of_the_strongest_way():
+    found = attack(make_texts(60, 6))
+    read = strongest_reader(found)
+    assert found.details["by_class"]["health"]["value"] < 0.5
+    for name in ("first_name", "health"):
+        assert read.details["by_class"][name]["value"] > 0.9
+        assert read.details["by_class"][name]["by"] == SIMILAR
+    for name in ("hidden_only", "known_only"):
+        assert read.details[name]["value"] > 0.9 > found.details[name]["value"]
+    total = sum(each["n"] for each in read.details["by_class"].values())
+    assert total == read.n
+
+
 def test_texts_that_are_not_repeated_are_read_as_before():
     ways = get_ways(attack(make_texts(300, 1)))
     assert ways[SIMILAR] == pytest.approx(ways["whole sentences"], abs=0.03)

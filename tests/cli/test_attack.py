@@ -332,6 +332,14 @@ def test_a_release_is_also_read_by_one_who_knows_no_setting(folder):
     assert CliRunner().invoke(cli, [*given, *limit]).exit_code == 4
 
 
+def test_a_class_has_a_limit_of_its_own(of_policy):
+    done = of_policy("--fail-above", "reader.health=0.2", expect=4)
+    assert re.search(r"reader\.health is \S+ \(limit 0\.2\)", done.stderr)
+    of_policy("--fail-above", "reader.health=1")
+    wrong = of_policy("--fail-above", "reader.helth=0.2", expect=2)
+    assert "no words of this class here; choose one of: reader.health" in wrong.stderr
+
+
 def test_a_public_corpus_names_public_words_and_leaves_sample_whole(of_policy):
     done = of_policy("--corpus", "public.csv", "--json")
     found = json.loads(done.stdout)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from mondegreen.arrays import Weights
 from mondegreen.attacks.attack import Attack, find_strongest
@@ -101,12 +102,15 @@ def strongest_reader(read: Attack, shown: Attack | None = None) -> Attack:
     Returns
     -------
     Attack
-        ``reader``, whose details ``by`` list all ways.
+        ``reader``, whose details ``by`` list all ways. ``by_class``, ``hidden_only``
+        and ``known_only`` are of the way that recovers most of just these words.
     """
     ways = list(read.details["by"])
     if shown is not None and shown.value is not None:
         ends = {"value": shown.value, "low": shown.low, "high": shown.high}
-        ways.append({"by": "what is left, and public text", **ends, "n": shown.n})
+        classes = shown.details["by_kind"]
+        name = "what is left, and public text"
+        ways.append({"by": name, **ends, "n": shown.n, "by_class": classes})
     best = find_strongest(ways)
     return replace(
         read,
@@ -116,8 +120,30 @@ def strongest_reader(read: Attack, shown: Attack | None = None) -> Attack:
         low=best["low"],
         high=best["high"],
         n=best["n"],
-        details={**read.details, "by": ways},
+        details={**read.details, "by": ways, **_take_strongest(read, ways)},
     )
+
+
+def _take_strongest(
+    read: Attack, ways: Sequence[Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    """Take the best way for each class, for hidden and for known words.
+
+    The attacker who recovers most of all words need not recover most of a class.
+    """
+    found: dict[str, Mapping[str, Any]] = {
+        name: find_strongest([way[name] for way in ways if name in way])
+        for name in ("hidden_only", "known_only")
+    }
+    by_class = {}
+    for name in read.details["by_class"]:
+        of_class = [
+            {**way["by_class"][name], "by": way["by"]}
+            for way in ways
+            if name in way["by_class"]
+        ]
+        by_class[name] = find_strongest(of_class)
+    return {**found, "by_class": by_class}
 
 
 def worst_guesses(

@@ -485,8 +485,8 @@ def sensitive_words(
         ``hidden_only`` (those that the policy shows left out), ``group_alone`` (the
         guess from the output of the word alone), ``neighbors_alone`` (the guess from
         the ordinary words without the groups, where it was made), ``by`` (all of these
-        guesses, with intervals: a limit is compared with the best one), ``by_class``,
-        and ``beside``: numbers and rare words, which are not counted.
+        guesses, each with its own classes: a limit is compared with the best one),
+        ``by_class``, and ``beside``: numbers and rare words, which are not counted.
     """
     classes = word_classes(batch)
     counted = ~np.isin(classes, _NOT_COUNTED)
@@ -500,7 +500,20 @@ def sensitive_words(
     context = {}
     if NEIGHBORS in ways:
         context["neighbors_alone"] = _share(ways[NEIGHBORS], counted)
-    by = [_describe_way(name, batch, marks, counted) for name, marks in ways.items()]
+
+    def describe(name: str, marks: Marks) -> dict[str, Any]:
+        """What one way to guess recovers, with intervals."""
+        return {
+            "by": name,
+            **_with_ends(batch, marks, counted),
+            "known_only": _share(marks, counted & guesses.known),
+            "hidden_only": _share(marks, counted & hidden),
+            "by_class": {
+                each: _with_ends(batch, marks, classes == each) for each in names
+            },
+        }
+
+    by = [describe(name, marks) for name, marks in ways.items()]
     whole = by[0]
     return Attack(
         "sensitive_words",
@@ -514,14 +527,12 @@ def sensitive_words(
         {
             "list": f"shipped lexicon, SHA-256 {load_lexicon().digest}",
             "corpus_words": guesses.corpus_words,
-            "known_only": _share(hits, counted & guesses.known),
-            "hidden_only": _share(hits, counted & hidden),
+            "known_only": whole["known_only"],
+            "hidden_only": whole["hidden_only"],
             "group_alone": _share(alone, counted),
             **context,
             "by": by,
-            "by_class": {
-                name: _with_ends(batch, hits, classes == name) for name in names
-            },
+            "by_class": whole["by_class"],
             "beside": beside,
         },
     )
@@ -542,13 +553,6 @@ def single_guess(batch: TokenizedBatch, guesses: Guesses) -> Attack:
         int(counted.sum()),
         "share of sensitive words",
     )
-
-
-def _describe_way(
-    name: str, batch: TokenizedBatch, hits: Marks, counted: Marks
-) -> dict[str, Any]:
-    """What one way to guess recovers of the counted words, with its interval."""
-    return {"by": name, **_with_ends(batch, hits, counted)}
 
 
 def _with_ends(batch: TokenizedBatch, hits: Marks, among: Marks) -> dict[str, Any]:

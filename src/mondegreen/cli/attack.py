@@ -145,7 +145,8 @@ def attack(
     fail_above: tuple[str, ...] = option(
         "Exit with code 4 if the upper end of an interval is above VALUE, such as "
         "survivors=0.01 for 1 %, or if the attack has no result. For rows, VALUE is a "
-        "number of rows: unchanged_rows=0. Any limit also fails if another column of "
+        "number of rows: unchanged_rows=0. reader.CLASS limits one class of words: "
+        "reader.health=0.2. Any limit also fails if another column of "
         "RELEASE holds originals (other_columns). Repeatable.\n\n"
         "NAME without --epsilon: survivors, unchanged_rows, displaced_rows, reader, "
         "surrogates, linkage, attribute. With --spans: also partly_left, "
@@ -325,8 +326,9 @@ def _finish(
         hints = [made.about["hint"]] if "hint" in made.about else []
         lines = [head, "", *_lines(made.found), *listed, "", *hints, _OWN]
         click.echo("\n".join(lines))
-    check_names(made.found, limits)
-    limited = add_missing(made.found, limits)
+    classes = find_classes(made.found, limits)
+    check_names({**made.found, **classes}, limits)
+    limited = add_missing({**made.found, **classes}, limits)
     names = {name: _HEADINGS.get(name, name) for name in limited}
     if pages.html is not None:
         from mondegreen.report.attack_page import write_attack_page
@@ -387,6 +389,36 @@ def read_limits(given: Sequence[str]) -> dict[str, float]:
             allowed = "NAME=VALUE, a value of 0 or more, such as survivors=0.01"
             raise InvalidParameterError("--fail-above", each, allowed)
     return limits
+
+
+def find_classes(
+    found: Mapping[str, Attack], limits: Mapping[str, float]
+) -> dict[str, Attack]:
+    """Make an attack of each class of words that has a limit, such as reader.health."""
+    reader, made = found.get("reader"), {}
+    details = {} if reader is None else reader.details
+    classes = details.get("by_class") or details.get("by_kind") or {}
+    for name in limits:
+        attack, _, of = name.partition(".")
+        if attack != "reader" or not of:
+            continue
+        if reader is None or of not in classes:
+            raise ConfigurationError(
+                f"--fail-above {name}: there are no words of this class here; choose "
+                "one of: " + (", ".join(f"reader.{each}" for each in classes) or "none")
+            )
+        way = classes[of]
+        made[name] = replace(
+            reader,
+            name=name,
+            value=way["value"],
+            low=way["low"],
+            high=way["high"],
+            chance=None,
+            n=way["n"],
+            details={},
+        )
+    return made
 
 
 def check_names(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
@@ -940,7 +972,11 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     if "worst_word" in found and found["worst_word"].value is not None:
         yield _ABOUT_WORST
     if "sensitive_words" in found:
-        yield from _of_classes(found["sensitive_words"])
+        best = found.get("reader")
+        has_classes = best is not None and "by_class" in best.details
+        yield from _of_classes(
+            best if has_classes and best else found["sensitive_words"]
+        )
     own = found.get("single_word")
     if own is not None and "exactly_these_frequencies" in own.details:
         share = figure(own.details["exactly_these_frequencies"], "percent")
@@ -1028,7 +1064,7 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
 
 
 def _of_classes(attack: Attack) -> Iterator[str]:
-    """What stands behind the share of sensitive words, class by class."""
+    """What stands behind the share of sensitive words: of each class, the best way."""
     details, hidden = attack.details, attack.details["hidden_only"]
     yield f"\nsensitive words: {attack.n:,}"
     if hidden["n"] < attack.n:

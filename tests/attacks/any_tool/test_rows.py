@@ -78,3 +78,28 @@ def test_joined_texts_keep_their_sums_and_nearly_their_interval():
     spread = 2 * 1.96 * np.sqrt(0.21 / 5000)
     assert 0.8 * spread < high - low < 1.3 * spread
     assert few.total == 2000
+
+
+@pytest.mark.parametrize(
+    ("unit", "other", "is_left", "is_partly"),
+    [
+        ("Chidi Okonkwo", "Chidi Okonkwo", True, True),
+        ("Chidi Okonkwo", "Mr. Okonkwo", False, True),
+        ("diabetes", "diabetes", True, True),
+        ("40213", "40213", True, True),
+        ("c.okonkwo@example.org", "c.okonkwo@example.org", True, True),
+        ("Chidi Okonkwo", "a doctor", False, False),
+        ("will", "will", False, False),  # an ordinary word tells nothing by itself
+        ("7", "7", False, False),
+    ],
+)
+def test_a_unit_that_also_stands_where_nobody_annotated_it_is_left(
+    unit, other, is_left, is_partly
+):
+    """A tool that masks the annotated place alone leaves the other one."""
+    text = f"It is {unit} here. Then {other} was there, too."
+    spans = [Annotation(6, 6 + len(unit), "X")]
+    release = text.replace(unit, "[X]", 1)
+    (row,) = read_rows([Given(1, text, release, spans)])
+    (only,) = row.units
+    assert (row.is_left(only), row.is_partly_left(only)) == (is_left, is_partly)

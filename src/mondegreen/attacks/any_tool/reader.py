@@ -478,10 +478,7 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
             "texts": used,
             "hidden_words": _rank(np.array([*ranks.values()], dtype=np.int64)),
             "by": [way.says for way in ways],
-            "by_kind": {
-                name: {"value": hits / count, "n": count}
-                for name, (hits, count) in sorted(way.kinds.items())
-            },
+            "by_kind": way.describe_kinds(),
             "riskiest_rows": way.guessed_rows[:20],
         },
     )
@@ -493,27 +490,35 @@ class _Way:
     """What a way to guess recovers."""
 
     says: dict[str, Any]
-    kinds: dict[str, list[int]]  # units that are recovered, and all
+    kinds: dict[str, Shares]
     guessed_rows: list[dict[str, int]]
+
+    def describe_kinds(self) -> dict[str, dict[str, Any]]:
+        found = {}
+        for name, shares in sorted(self.kinds.items()):
+            low, high = shares.ends()
+            ends = {"value": shares.value, "low": low, "high": high}
+            found[name] = {**ends, "n": int(shares.total)}
+        return found
 
 
 def _count_units(
     rows: Sequence[Row], name: str, right: Mapping[tuple[int, int], bool]
 ) -> _Way:
     """Count the units that stand or are guessed right, by kind and by row."""
-    shares, kinds = Shares(), dict[str, list[int]]()
+    shares, kinds = Shares(), dict[str, Shares]()
     guessed_rows: list[dict[str, int]] = []
     for index, row in enumerate(rows):
-        hits = 0
+        hits, of_row = 0, dict[str, list[bool]]()
         for each in row.units:
             is_known = all(
                 row.fate[i] <= MOVED or right[index, i]
                 for i in range(each.first, each.last)
             )
-            tally = kinds.setdefault(each.kind, [0, 0])
-            tally[0] += is_known
-            tally[1] += 1
+            of_row.setdefault(each.kind, []).append(is_known)
             hits += is_known
+        for kind, known in of_row.items():
+            kinds.setdefault(kind, Shares()).add(sum(known), len(known))
         guessed = hits - row.left_count()
         if guessed:
             guessed_rows.append({"row": row.number, "guessed": guessed})

@@ -182,6 +182,8 @@ def _row(given: Given, classes: list[str]) -> Row:
         for each in coded:
             if shown.issuperset(each.words):
                 _find_again(fate, each.places)
+    if given.annotations is not None:
+        _find_again(fate, _find_elsewhere(units, words, classes, fate))
     hidden = {i: words[i] for i in sorted(in_units) if fate[i] > MOVED}
     _find_again(fate, find_shown_in_part(hidden, given.release, given.original))
     if hidden:
@@ -226,6 +228,32 @@ def _find_rewritten(
         is_number = is_joined([words[i] for i in span], joined)
         if is_number or is_written(written, mine, theirs):
             yield span
+
+
+def _find_elsewhere(
+    units: Sequence[Unit], words: list[str], classes: list[str], fate: list[int]
+) -> list[int]:
+    """Find hidden words of units that stand at a place that nobody annotated.
+
+    Such as a name that is written twice, and annotated once. Ordinary words and short
+    numbers tell nothing by themselves: they count where the rest of the unit stands.
+    """
+    inside = {i for unit in units for i in range(unit.first, unit.last)}
+    shown = {words[i] for i, f in enumerate(fate) if f == STANDS and i not in inside}
+    found = []
+    for unit in units:
+        places = range(unit.first, unit.last)
+        hidden = [i for i in places if fate[i] > MOVED and words[i] in shown]
+        telling = [
+            i
+            for i in places
+            if classes[i] != "ordinary" and not _is_short(words[i], classes[i])
+        ]
+        is_whole = telling and all(
+            fate[i] <= MOVED or words[i] in shown for i in telling
+        )
+        found += hidden if is_whole else [i for i in hidden if i in telling]
+    return found
 
 
 def _find_again(fate: list[int], places: Iterable[int]) -> None:

@@ -32,9 +32,17 @@ def describe() -> dict[str, object]:
         "python": platform.python_version(),
         "versions": {
             "mondegreen": __version__,  # also where it is not installed
-            **{name: importlib.metadata.version(name) for name in LIBRARIES},
+            **{name: _find_version(name) for name in LIBRARIES},
         },
     }
+
+
+def _find_version(name: str) -> str | None:
+    """Find the version of a library; None where it is not installed."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def save(name: str, result: dict[str, object]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+from benchmarks import machine
 from benchmarks.measure.decoders import SIZES, stored
 from benchmarks.pages.page import Table, fill
 
@@ -93,8 +96,34 @@ def summary(result):
     return Table([*header, "same words, least"], rows)
 
 
+def gpu_table(result):
+    """Rates and equal words of ``torch`` on a GPU, over all epsilons of a size."""
+    rows = []
+    for size in dict.fromkeys(row["words"] for row in result["rows"]):
+        found = [row for row in result["rows"] if row["words"] == size]
+        rates = [row["queries_a_second"] for row in found]
+        plain = [row["float64_queries_a_second"] for row in found]
+        compared = sum(row["compared"] for row in found)
+        equal = compared - sum(row["other_words"] for row in found)
+        rows.append(
+            [
+                _count(size),
+                f"{min(rates):,.0f} to {max(rates):,.0f}",
+                f"{min(plain):,.0f} to {max(plain):,.0f}",
+                f"{equal:,} of {compared:,}",
+            ]
+        )
+    header = ["words", f"torch on {result['gpu']}, a second", "NumPy in float64"]
+    return Table([*header, "same words"], rows)
+
+
+def _stored_gpu():
+    return json.loads((machine.RESULTS / "gpu_decoder.json").read_text("utf-8"))
+
+
 TABLES = {
     "decoders": lambda: summary(stored()),
+    "decoder on a gpu": lambda: gpu_table(_stored_gpu()),
     "filters that were not kept": lambda: tried_table(stored()),
 }
 DATA = {

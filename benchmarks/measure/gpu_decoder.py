@@ -6,7 +6,7 @@ For each size of vocabulary, noisy points of ``laplace`` are decoded by torch on
 and by exhaustive search in float64 with NumPy. Equal words are counted, and among the
 others those whose two distances differ by more than float32 can tell. Rates are queries
 a second, in turns, the transfers to the GPU and back included. It needs torch and NumPy
-alone. Vectors are the embedded ones; larger vocabularies are these with Gaussian jitter.
+alone. Vectors are the embedded ones, and for more words these with Gaussian jitter.
 """
 
 from __future__ import annotations

@@ -86,11 +86,12 @@ NOTES: Final = {
     "tem": "We read its poster and pseudocode, not the paper. Our vectors are GloVe "
     "840B.",
     "benchmark": "Our vectors are GloVe 840B, by PCA.",
-    "brr": "All rows are set aside: our vectors, searches and sizes differ.",
+    "brr": "Most rows are set aside: our vectors, searches and sizes differ.",
     "vickrey": "All rows measure [our form](proofs/vickrey.md), which may return the "
     "word itself. Algorithm 1 of the paper excludes the word, its theorem does not "
-    "([why that matters](proofs/vickrey_literal.md)). [One ratio of its figures fits "
-    "only ours](reproductions-experiments.md#vickrey-lexicon). Our vectors are "
+    "([why that matters](proofs/vickrey_literal.md)). [One ratio of its figures is "
+    "nearer to ours, one figure to the printed form](reproductions-experiments.md"
+    "#vickrey-lexicon). Our vectors are "
     "GloVe 840B, our words of opinion fewer, and in texts every word is released.",
 }
 """What a reader must know of all rows of a paper."""

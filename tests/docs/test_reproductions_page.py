@@ -135,7 +135,9 @@ def test_the_first_paragraph_says_what_was_found(results) -> None:
     found = page.in_short()
     assert "Of 4 tests of their claims, 3 hold here, 1 does not hold, and 0" in found
     assert "4 numbers of the papers stand beside ours: 1 agree, 1 differ, 2" in found
-    assert "| **TEM**, Silva Carvalho et al. 2023 | 3 | 1 | 0 | 0 |" in found
+    assert (
+        "| **TEM**, Silva Carvalho et al. 2023, its poster | 3 | 1 | 0 | 0 |" in found
+    )
     assert "cmp-auditor" in found.partition("Not measured yet: ")[2]
     assert "We made 2 experiments: 2 test claims of five papers, and 0 are" in found
 

@@ -62,7 +62,7 @@ def test_replays_add_nothing_and_new_draws_add_up(run, texts):
     release(run)
     first = budget(run)
     assert first == {
-        "records": 2, "columns": 1, "releases": 2, "draws_median": 1.0,
+        "records": 2, "columns": 1, "draws": 2, "draws_median": 1.0,
         "draws_most": 1, "nats_median": 42.0, "nats_largest": 60.0,
     }  # fmt: skip
     release(run)
@@ -73,7 +73,7 @@ def test_replays_add_nothing_and_new_draws_add_up(run, texts):
     Path("in.csv").write_text("id,text\n2,Hello again you\n")
     release(run)
     found = budget(run)
-    assert (found["releases"], found["draws_most"]) == (5, 3)
+    assert (found["draws"], found["draws_most"]) == (5, 3)
     assert found["nats_median"] == pytest.approx((110 + 24 + 20 + 36) / 2)
 
 
@@ -129,24 +129,24 @@ def test_formats_names_and_order_play_no_part(run, texts):
     columns = dict(zip(("id", "body"), map(list, zip(*rows, strict=True)), strict=True))
     pq.write_table(pa.table(columns), "in.parquet")
     release(run, "in.parquet", "-c", "body", "--as", "body=text")
-    assert budget(run)["releases"] == 2
+    assert budget(run)["draws"] == 2
     release(run, "in.parquet", "-c", "body")
     found = budget(run)
-    assert (found["releases"], found["columns"], found["draws_most"]) == (4, 2, 1)
+    assert (found["draws"], found["columns"], found["draws_most"]) == (4, 2, 1)
 
 
 def test_columns_of_one_run_are_counted_apart_and_lists_whole(run, texts):
     release(run, "in.csv", "-c", "text", "-c", "note")
     assert budget(run)["nats_largest"] == 84.0
-    assert budget(run)["releases"] == 3
+    assert budget(run)["draws"] == 3
     lines = [{"id": "x", "m": [{"b": "one two"}, {"b": None}, {"b": "three"}]}]
     Path("in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     release(run, "in.jsonl", "-c", "m.b")
-    assert budget(run)["releases"] == 4
+    assert budget(run)["draws"] == 4
     before = budget(run)["nats_median"]
     Path("in.jsonl").write_text(json.dumps({"id": "x", "m": [{"b": "one twothree"}]}))
     release(run, "in.jsonl", "-c", "m.b")
-    assert budget(run)["releases"] == 5
+    assert budget(run)["draws"] == 5
     assert budget(run)["nats_median"] > before
 
 

@@ -14,8 +14,8 @@ from mondegreen.language.build import read_words
 
 DRAWS: Final = 101
 RULE: Final = (
-    f"Real output: of {DRAWS} results, the median by the score of a public language "
-    "model."
+    f"This is real output: of {DRAWS} releases, the one with the median language-model "
+    "score."
 )
 
 

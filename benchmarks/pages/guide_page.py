@@ -100,7 +100,7 @@ def assessment() -> str:
         "`urr`, epsilon 12, version "
         f"{version('mondegreen')}). The limit is per word, not per person. The release "
         f"is pseudonymized personal data. We attacked {attack['texts']:,} texts. With "
-        f"similar texts of {attack['corpus_words']:,} words, the attacker recovered up "
+        f"a corpus of {attack['corpus_words']:,} words, the attacker recovered up "
         f"to {_percent(attack['high'])} % of the sensitive words, and "
         f"{_percent(large[worst]['value'])} % of the class {worst}. With 1,000 "
         f"originals, the attacker linked {_percent(found['linkage'])} % of the "

@@ -102,13 +102,15 @@ class PluginError(ConfigurationError):
 class UnknownNameError(ConfigurationError, LookupError):
     """Raised when a name is not in a registry; lists what exists, nearest first."""
 
-    def __init__(self, kind: str, given: str, available: Iterable[str]) -> None:
+    def __init__(
+        self, kind: str, given: str, available: Iterable[str], *, hint: str = ""
+    ) -> None:
         self.kind, self.given, self.available = kind, given, sorted(available)
         near = difflib.get_close_matches(given, self.available, n=3, cutoff=0.5)
         rest = [name for name in self.available if name not in near]
         super().__init__(
-            f"there is no {kind} named {given!r}; choose one of: "
-            + ", ".join(near + rest)
+            f"there is no {kind} named {given!r}{hint and f' ({hint})'}; choose one "
+            f"of: {', '.join(near + rest)}"
         )
 
 

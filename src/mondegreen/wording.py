@@ -31,7 +31,7 @@ def describe_repeated_ids(
     Without a key of noise, ids only count releases in a ledger.
 
     >>> describe_repeated_ids("id", 2, amount(3, "row")).partition(". ")[0]
-    "ids repeat: 'id' has 2 different values in 3 rows"
+    "ids repeat: 'id' has 2 values in 3 rows"
     """
     what = (
         "Equal texts with one id get the same release."
@@ -39,8 +39,9 @@ def describe_repeated_ids(
         else "The ledger counts all rows with one id as one record."
     )
     return (
-        f"ids repeat: {column!r} has {distinct:,} different values in {rows}. {what} "
-        "If these ids are not those of people, use a column with one value per record."
+        f"ids repeat: {column!r} has {amount(distinct, 'value')} in {rows}. {what} If "
+        "one id is one person, ignore this. Otherwise, use a column with a different "
+        "value in each row."
     )
 
 

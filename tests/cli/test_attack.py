@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from commands import run_command
+from mondegreen import __version__
 from mondegreen.attacks.printed import PolicyRows
 from mondegreen.cli.main import cli
 from mondegreen.policy.lookup import PolicyLookup
@@ -103,7 +104,7 @@ def test_a_limit_on_single_words_counts_who_knows_the_exact_frequencies(folder):
 def test_a_table_says_it_to_people(run):
     said = run("attack", "sample.csv", "--epsilon", "4").stdout
     assert re.search(r"mutual information \[mutual_information\] +\S+ nats", said)
-    for words in ("a reader of sentences", "mutual information", "linked by"):
+    for words in ("attacker who reads sentences", "mutual information", "linked by"):
         assert words in said
     assert "keep these numbers private" in said
     assert "words guessed most often" not in said  # they are words of the sample
@@ -253,7 +254,7 @@ def test_who_learns_from_the_release_is_an_adversary_of_its_own(run, model):
     blind = attacked(run, "--epsilon", "0.001", *model)["learning_reader"]
     assert abs(blind["value"] - blind["chance"]) < 0.05
     said = run("attack", "sample.csv", "--epsilon", "800", *model).stdout
-    assert "one who learns from the release" in said
+    assert "attacker who learns from the release" in said
     # Without a model there is nothing that could learn.
     assert "learning_reader" not in attacked(run, "--epsilon", "4")
 
@@ -300,12 +301,24 @@ def test_a_policy_is_attacked_with_a_held_out_half(of_policy):
     ):
         assert found[name].keys() >= {"value", "low", "high", "chance"}
     assert found["worst_word"]["words"] == []  # half of SAMPLE is not public
-    said = of_policy().stdout
+    said = of_policy("--html", "page.html").stdout
+    page = Path("page.html").read_text()
+    for words in (
+        "<td>ill.csv",
+        f"<td>mondegreen {__version__}",
+        "under policy sensitive",
+        "<th>without release",
+        "<th>recovered from",
+        "<th>linked by",
+        "<td>rest (not counted)",
+    ):
+        assert words in page
+    assert "<th>chance" not in page
     assert "one word, the easiest to guess, where it was written. It is not a" in said
     assert "45 texts, 225 words, of SAMPLE, held out" in said
     assert "rest (not counted)" in said
     assert "not counted: these words are no part of the share above." in said
-    assert "a reader of sentences [reader]" in said
+    assert "attacker who reads sentences [reader]" in said
 
 
 @pytest.mark.slow("an attack")
@@ -444,6 +457,14 @@ def test_options_of_a_policy_need_epsilon(folder, of_policy):
 )
 def test_what_a_policy_has_no_meaning_for_is_refused(of_policy, arguments, problem):
     assert problem in of_policy(*arguments, expect=2).output
+
+
+def test_a_mechanism_that_is_not_installed_is_refused_with_the_way(folder):
+    given = "attack", "ill.csv", "--mechanism", "coin:Coin", "--epsilon", "5"
+    (folder / "ill.csv").write_text("text\nbad\n")
+    said = CliRunner().invoke(cli, given).stderr
+    assert "only audit and benchmark take MODULE:CLASS" in said
+    assert "entry point of a package" in said
 
 
 @pytest.mark.slow("an attack with a model")

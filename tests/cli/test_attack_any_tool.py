@@ -164,7 +164,7 @@ def test_a_page_that_exists_stops_the_command_before_its_work(files, option):
     (files / "page").write_text("old")
     limits = "--fail-above", "survivors=0"
     done = run("o.jsonl", "r.jsonl", option, "page", *limits, expect=3)
-    assert "page: exists already (give --force" in done.stderr
+    assert "page already exists. Use another name, or --force" in done.stderr
     assert done.stdout == ""
     assert "above" not in done.stderr
     assert (files / "page").read_text() == "old"
@@ -182,7 +182,11 @@ def test_no_file_that_is_read_is_written(files):
 
 def test_people_get_rows_by_number(files):
     said = run("o.jsonl", "r.jsonl").stdout
-    for words in ("what is left unchanged", "riskiest rows", "linked by words"):
+    for words in (
+        "unchanged sensitive words or spans",
+        "riskiest rows",
+        "linked by words",
+    ):
         assert words in said
     assert "Oslo" not in said
 
@@ -234,7 +238,7 @@ def test_neither_faiss_nor_torch_is_loaded(files):
 
 def test_a_new_user_sees_the_reader_and_the_riskiest_row_first(files):
     said = run("o.jsonl", "r.jsonl").stdout  # without spans
-    assert "a reader of sentences" in said
+    assert "attacker who reads sentences" in said
     texts = ["Ann came.", "Ann and Bob met Maria in Oslo.", "It cost 1,200."]
     data = "".join(f"{json.dumps({'text': text})}\n" for text in texts)
     (files / "a.jsonl").write_text(data)
@@ -310,7 +314,7 @@ def test_every_attack_is_labeled_with_the_name_of_its_limit(files):
     for name in attacked(*pair).keys() & set(ORDER):
         assert f"[{name}]" in said
         assert f"[{name}]" in page
-    assert "what is left unchanged [survivors]" in said
+    assert "unchanged sensitive words or spans [survivors]" in said
     assert "Row 1 is the first row of data: a header is not counted." in said
 
 

@@ -124,7 +124,7 @@ def test_files_and_folders_can_be_mixed(run, texts, tmp_path):
             2,
             "--unique-ids needs a single file as INPUT: ids in two files are not",
         ),
-        (["in", "-o", "there"], 3, "exists already"),
+        (["in", "-o", "there"], 3, "already exists"),
         (["in", "-o", "there", "--force"], 3, "holds 1 file that this run does not"),
         (["in", "-o", "link", "--force"], 3, "is no folder"),
         (["in", "-o", "no/such"], 3, "create it first"),

@@ -61,7 +61,8 @@ def test_a_key_is_the_same_in_a_file_and_in_the_environment(run, monkeypatch):
 @pytest.mark.parametrize(
     ("args", "hint"),
     [
-        (["--key-env", "RELEASE_KEY"], "--id"),
+        (["--key-env", "RELEASE_KEY"], "A key needs --id NAME"),
+        (["--id", "id"], "Add --key-file FILE. To make one: (umask 077; head -c 32"),
         (
             ["--key-env", "RELEASE_KEY", "--id", "id", "--seed", "1"],
             "cannot be combined",

@@ -264,15 +264,15 @@ def test_ids_that_repeat_are_counted(folder):
     more = "--column", "text", "--key-file", "key", "--id", "topic", "--drop", "topic"
     told = run(write({"topic": ["a", "b", "a"], "text": [TEXT] * 3}), *more).stderr
     assert told == (
-        "Warning: in.csv: ids repeat: 'topic' has 2 different values in the first 3 "
-        "rows. Equal texts with one id get the same release. If these ids are not "
-        "those of people, use a column with one value per record.\n"
+        "Warning: in.csv: ids repeat: 'topic' has 2 values in the first 3 "
+        "rows. Equal texts with one id get the same release. If one id is one person, "
+        "ignore this. Otherwise, use a column with a different value in each row.\n"
     )
     assert run(write({"topic": ["a", "b"], "text": [TEXT] * 2}), *more).stderr == ""
     ledger = "--ledger", "ledger", "--ledger-key-file", "key"
     path = write({"topic": ["a", "b", "a"], "text": [TEXT] * 3})
     told = run(path, *more[:2], *more[4:], *ledger).stderr
-    assert "The ledger counts all rows with one id as one record. If these" in told
+    assert "The ledger counts all rows with one id as one record. If one id" in told
     assert "same release" not in told
 
 

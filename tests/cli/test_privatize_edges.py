@@ -184,6 +184,28 @@ def test_what_is_plainly_no_text_is_refused_with_the_flag_to_give(run, kind):
     assert not Path("out.txt").exists()
 
 
+def test_what_is_missing_is_named_with_what_to_write(run):
+    Path("in.csv").write_text("id,review\n1,bad\n")
+    given = ["privatize", "in.csv", "-o", "out.csv"]
+    said = CliRunner().invoke(cli, given).stderr
+    assert "Use --epsilon 12, or 10 with --policy all." in " ".join(said.split())
+    said = CliRunner().invoke(cli, [*given, "-e", "12"]).stderr
+    assert "(its first line names them: head -1 in.csv; use --column NAME)" in said
+    said = CliRunner().invoke(cli, [*given, "-e", "12", "--drop", "x"]).stderr
+    assert "use --column NAME" in said
+    given = [*given, "-e", "12", "-c", "review"]
+    said = CliRunner().invoke(cli, [*given, "--id", "x"]).stderr
+    assert "Add --key-file" in said
+
+
+def test_a_command_without_encodings_says_how_to_convert(run):
+    Path("in.txt").write_bytes(UNLIKE_TEXT["utf-16"][0])
+    Path("out.txt").write_bytes(b"bad\n")
+    done = CliRunner().invoke(cli, ["score", "in.txt", "out.txt"])
+    assert done.exit_code == 3
+    assert "iconv -f utf-16 -t utf-8" in done.stderr
+
+
 @pytest.mark.parametrize("kind", sorted({*UNLIKE_TEXT} - {"gzip", "utf-16"}))
 def test_whoever_insists_on_text_gets_text(run, kind):
     given = UNLIKE_TEXT[kind][0].replace(CANARY.encode(), b"bad")

@@ -165,5 +165,5 @@ def test_short_names_are_written_out(run, tmp_path):
     write(tmp_path / "a.txt", TEXTS)
     write(tmp_path / "b.txt", SAFE)
     said = run("a.txt", "b.txt").stdout
-    for name in ("PP: share", "LOW: share", "withheld: texts"):
+    for name in ("PP: share", "LOW: share", " not released"):
         assert name in said

@@ -66,6 +66,11 @@ def test_contenders_are_read_with_parameters_policies_and_epsilons():
     assert [each.label for each in both] == ["tem", "urr, policy names"]
     chosen = both[1].settings(8.0, None)
     assert (chosen.policy, chosen.mechanism, chosen.epsilon) == ("names", "urr", 8.0)
+    # A space is for mechanisms that work on one, and all words are those of the tree.
+    assert both[1].settings(8.0, "small").space is None
+    assert both[0].settings(8.0, "small").space == "small"
+    every = read_contenders([], ["all,epsilon=10"])[0].settings(10.0, "small")
+    assert (every.mechanism, every.policy, every.space) == ("tree", "all", "small")
     for bad in ("", "tem,t", "krr,policy=names,policy=all", "tem,epsilon=much"):
         with pytest.raises(ConfigurationError):
             read_contender(bad)
@@ -240,6 +245,11 @@ def test_tables_have_intervals_and_no_text_and_kept_runs_are_used(data, tmp_path
     assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in lines)
     latex = outputs[1].read_text("utf-8")
     body = latex[latex.index("\\toprule") :]
+    # Shares are in percent; the cosine is none.
+    places = [h.strip(" \\") for h in body.splitlines()[1].split(" & ")]
+    clear = body.splitlines()[3].strip(" \\").split(" & ")
+    found = dict(zip(places, clear, strict=True))
+    assert (found["Words unchanged"], found["Cosine"]) == ("100.0", "1.000")
     columns = {line.count(" & ") for line in body.splitlines() if line.endswith(r"\\")}
     assert columns == {5}
     assert pq.read_table(outputs[2]).num_rows == sum(int(r["runs"]) for r in lines)
@@ -253,7 +263,8 @@ def test_tables_have_intervals_and_no_text_and_kept_runs_are_used(data, tmp_path
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        (["-m", "tem"], "tem: no epsilon"),
+        (["-m", "tem"], "tem has no epsilon. Use --epsilon NUMBER, or -m tem,epsilon="),
+        (["--policy", "names"], "or -m urr,policy=names,epsilon=12."),
         (["-m", "nothing", "-e", "5"], "mechanism"),
         (["-m", "vickrey_literal", "-e", "5"], "no proof"),
         (["-m", "tem", "-e", "-1"], "above 0"),

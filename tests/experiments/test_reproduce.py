@@ -476,7 +476,7 @@ def test_an_interrupted_command_says_where_finished_runs_are(tmp_path, monkeypat
         BROKEN[broken] = KeyboardInterrupt
         done = invoke(tmp_path, "made-up")
         assert done.exit_code == 130 or isinstance(done.exception, SystemExit | None)
-        assert (f"are kept in {tmp_path}" in done.stderr) is is_said
+        assert (f"are in the folder {tmp_path}. Run the same" in done.stderr) is is_said
         BROKEN.clear()
 
 

@@ -1,5 +1,6 @@
 import csv
 import io
+import re
 
 import pyarrow as pa
 import pytest
@@ -163,6 +164,11 @@ def test_a_missing_column_suggests_a_name_much_like_it(refused):
     assert isinstance(
         refused(b"text\na\n", ".csv", MissingColumnError, id_column="n"), LookupError
     )
+
+
+def test_a_missing_column_says_where_the_names_are(refused):
+    error = refused(b"id,stars,review\n1,2,a\n", ".csv", MissingColumnError)
+    assert re.search(r"3 columns \(its first line names them: head -1 ", str(error))
 
 
 def test_a_file_without_header_does_not_show_its_first_record(refused):

@@ -94,14 +94,14 @@ def test_refusals_come_before_any_work(given):
     old.write_bytes(b"old")
     with open_source(given) as source:
         for path, problem in [
-            (old, "exists already"),
+            (old, "already exists"),
             (folder / "none" / given.name, "folder does not exist"),
             (folder, "is a folder"),
         ]:
             with pytest.raises(DataError, match=problem):
                 open_sink(path, source)
         other = "out.csv" if source.format != "csv" else "out.txt"
-        with pytest.raises(InvalidParameterError, match="fits its format"):
+        with pytest.raises(InvalidParameterError, match="like the input, such as out"):
             open_sink(folder / other, source)
     assert names(folder) == sorted([given.name, old.name])
 
@@ -113,7 +113,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(given):
         for batch in source.batches():
             sink.write(batch)
         made.write_bytes(b"another")
-        with pytest.raises(DataError, match="exists already"):
+        with pytest.raises(DataError, match="already exists"):
             sink.commit()
     assert made.read_bytes() == b"another"
 

@@ -61,6 +61,12 @@ def test_what_is_hidden_comes_back_whole_and_in_pieces():
             assert [c.hide(text) for text in TEXTS] == sent
 
 
+def test_an_answer_that_is_no_string_is_refused():
+    with mg.conversation() as c:
+        with pytest.raises(InvalidParameterError, match="must be a string; got int"):
+            c.restore(5)
+
+
 def restore_with(units, answer):
     """Restore an answer with these units alone, in pieces of one character."""
     with mg.conversation() as c:

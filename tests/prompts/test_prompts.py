@@ -371,8 +371,14 @@ def test_as_many_numbers_pass_as_the_bits_say():
 )
 def test_stop_texts_are_ascii_and_short(guard, stop):
     for value in (stop, ["\n", stop]):
-        with pytest.raises(RefusedRequestError, match="stop"):
+        with pytest.raises(RefusedRequestError, match=r"stop.*such as ###"):
             guard.request("chat/completions", chat("bam", stop=value))
+
+
+def test_an_undeclared_tool_says_where_to_declare_it(guard):
+    tool = {"type": "function", "function": {"name": "weather"}}
+    with pytest.raises(RefusedRequestError, match="Add it to the file of --public"):
+        guard.request("chat/completions", chat("bam", tools=[tool]))
 
 
 def test_at_most_four_stop_texts_pass(guard):

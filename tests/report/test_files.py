@@ -56,7 +56,7 @@ def test_figures_replace_files_only_if_asked(tmp_path, monkeypatch):
     one = figures(study())[:1]
     monkeypatch.setattr("mondegreen.report.figures.figures", lambda _: one)
     write_figures(study(), tmp_path)
-    with pytest.raises(DataError, match="exists already"):
+    with pytest.raises(DataError, match="already exists"):
         write_figures(study(), tmp_path)
     assert write_figures(study(), tmp_path, force=True)
 

@@ -328,7 +328,7 @@ def test_a_report_replaces_a_file_only_if_asked(tmp_path):
     path = tmp_path / "report.html"
     write_report(study(), path)
     before = path.read_bytes()
-    with pytest.raises(DataError, match="exists already"):
+    with pytest.raises(DataError, match="already exists"):
         write_report(bare(), path)
     assert path.read_bytes() == before
     write_report(bare(), path, force=True)

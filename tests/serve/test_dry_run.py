@@ -57,11 +57,18 @@ def test_the_banner_says_what_goes_out_what_stays_and_what_to_read(policy, resto
         "https://user-host.example:8443/v1", restores=restores, policy=policy
     )
     heads = [line.partition(":")[0].strip() for line in lines[1:]]
-    assert heads == ["Replaced", "Unchanged", "System", "Answers", "Kept here", "Read"]
+    assert heads == [
+        "Replaced",
+        "Unchanged",
+        "System",
+        "Answers",
+        "In memory",
+        "Limits",
+    ]
     assert "user-host.example:8443" in lines[0]
     assert "--system pass" in lines[3]
     assert ("put back" in lines[4]) == restores
-    assert ("which surrogate stands for which word" in lines[5]) == restores
+    assert ("the map from surrogates to your words" in lines[5]) == restores
 
 
 def test_the_banner_names_public_texts():

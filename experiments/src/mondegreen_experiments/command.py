@@ -245,7 +245,10 @@ def _say_kept(folder: Path, recipes: Sequence[Recipe]) -> None:
     from mondegreen_experiments.kept import kept
 
     if any(kept(folder, recipe) for recipe in recipes):
-        say(f"Finished runs are kept in {folder}; call it again to go on.")
+        say(
+            f"Finished runs are in the folder {folder}. Run the same command again to "
+            "continue."
+        )
 
 
 def _write(output: str, scale: Scale, done: Sequence[tuple[Result, list[Run]]]) -> None:

@@ -284,8 +284,9 @@ class _Worker:
         error = future.exception()
         if isinstance(error, BrokenProcessPool):
             self.pool = ProcessPoolExecutor(1, SPAWN, _begin, (self._bench,))
-            why = "a process was killed, as where memory ends; call it again to go on"
-            return _KilledError(f"{self.recipe}: {why}, with fewer jobs")
+            why = "a process was killed, for example for lack of memory"
+            again = "Run the same command again with fewer --jobs to continue."
+            return _KilledError(f"{self.recipe}: {why}. {again}")
         return error if isinstance(error, Exception) else future.result()
 
 

@@ -66,14 +66,14 @@ _PLACES: Final = 10
 _HEADINGS: Final = {
     "sensitive_words": "sensitive words, from their context",
     "single_word": "single word",
-    "reader": "a reader of sentences",
-    "learning_reader": "one who learns from the release",
+    "reader": "attacker who reads sentences",
+    "learning_reader": "attacker who learns from the release",
     "worst_word": "most exposed word",
     "categories": "categories of words",
     "mutual_information": "mutual information",
     "linkage": "linkage",
     "averaging": "repeated releases",
-    "survivors": "what is left unchanged",
+    "survivors": "unchanged sensitive words or spans",
     "partly_left": "spans that are left in part",
     "unchanged_rows": "unchanged rows",
     "displaced_rows": "rows in the wrong place",
@@ -334,8 +334,13 @@ def _finish(
         from mondegreen.report.attack_page import write_attack_page
 
         labels = {name: label_attack(name) for name in limited}
+        names_of_files = {
+            "sample": Path(files.sample).name,
+            "release": files.release and Path(files.release).name,
+        }
+        about = {**made.about, **names_of_files, "setting": made.setting}
         write_attack_page(
-            pages.html, limited, labels, made.about, limits=limits, force=force
+            pages.html, limited, labels, about, limits=limits, force=force
         )
     if pages.sarif is not None:
         from mondegreen.report.sarif import write_sarif
@@ -927,7 +932,7 @@ def label_attack(name: str) -> str:
     """Name an attack for people, with the name that --fail-above takes in brackets.
 
     >>> label_attack("survivors"), label_attack("mine")
-    ('what is left unchanged [survivors]', 'mine [mine]')
+    ('unchanged sensitive words or spans [survivors]', 'mine [mine]')
     """
     return f"{_HEADINGS.get(name, name)} [{name}]"
 
@@ -991,7 +996,7 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
         chance = figure(way["chance"], "percent")
         value = figure(way["value"], "percent")
         of = amount(way["n"], "text")
-        yield f"linked by {way['by']}: {value} % of {of} (by chance {chance} %)"
+        yield f"linked by {way['by']}: {value} % of {of} (without release {chance} %)"
 
 
 def _lines_of_places(places: list[dict[str, Any]] | None) -> Iterator[str]:

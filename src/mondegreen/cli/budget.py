@@ -41,7 +41,7 @@ def budget(
     facts: dict[str, object] = {
         "records": found.records,
         "columns": found.columns,
-        "releases": found.releases,
+        "draws": found.releases,
         "draws_median": found.draws["median"],
         "draws_most": found.draws["most"],
         # Sums of doubles: without what is added for their rounding alone.

@@ -205,7 +205,7 @@ class NewFolder:
         name = self._final.name
         if not self._force:
             raise DataError(
-                f"{name}: exists already. Name a new folder, or give --force to "
+                f"{name} already exists. Name a new folder, or use --force to "
                 "replace an earlier release"
             )
         if self._final.is_symlink() or not self._final.is_dir():

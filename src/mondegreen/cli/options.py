@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES: Final = 1 << 16
 
-_CONVERT: Final = "convert it to UTF-8, such as with iconv -f latin-1 -t utf-8"
+_CONVERT: Final = "convert it to UTF-8, such as with iconv -f {} -t utf-8"
 """Advice of commands without the option ``--encoding``."""
 
 _OTHER_SHEET: Final = "--sheet names another"
@@ -60,6 +60,14 @@ _FIRST_SHEET: Final = "this command reads the first sheet only; others"
 
 # A word to every shell: what is offered is put on the line as it is, unquoted.
 _PLAIN: Final = re.compile(r"[^\W\d][\w.-]{0,63}")
+
+
+class _Epsilon(click.types.FloatParamType):
+    """A number; one that is absent has a proposal."""
+
+    def get_missing_message(self, *_: Any, **__: Any) -> str:
+        """Say which numbers to begin with."""
+        return "Use --epsilon 12, or 10 with --policy all."
 
 
 class _Offered(click.types.StringParamType):
@@ -272,11 +280,17 @@ def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
     return decorate
 
 
-def _advise(error: SourceError | MissingColumnError, known: Collection[str]) -> None:
-    """Change a hint that names an option which the command does not have."""
-    if "--encoding" in error.hint and "encoding" not in known:
-        error.advise(_CONVERT)
-    if _OTHER_SHEET in error.hint and "sheet" not in known:
+def _advise(error: SourceError | MissingColumnError, given: Mapping[str, Any]) -> None:
+    """Change a hint that names an option which the command does not have.
+
+    Where a command looked for its default column, the hint names the option.
+    """
+    if "--encoding" in error.hint and "encoding" not in given:
+        error.advise(_CONVERT.format("utf-16" if "utf-16" in error.hint else "latin-1"))
+    looked = given.get("columns") or (given.get("column"),)
+    if isinstance(error, MissingColumnError) and error.column == "text" in looked:
+        error.advise("; ".join(filter(None, (error.hint, "use --column NAME"))))
+    if _OTHER_SHEET in error.hint and "sheet" not in given:
         error.advise(error.hint.replace(_OTHER_SHEET, _FIRST_SHEET))
 
 
@@ -330,6 +344,8 @@ def _click_option(declared: Option) -> click.Option:
     kind = _NAMED.get(declared.names, declared.kind)
     if get_origin(kind) in (tuple, Mapping):
         kind = tuple[str, ...]
+    if declared.name == "epsilon":
+        more["type"] = _Epsilon()
     made: click.Option = option(help, declared.flags, **more)(declared.name, kind)
     return made
 
@@ -543,7 +559,7 @@ def check_output(
     if any(path and is_same_file(str(path), str(output)) for path in read):
         raise InvalidParameterError("--output", str(output), _SEPARATE)
     if not force:
-        raise DataError(f"{output}: exists already; --force overwrites it")
+        raise DataError(f"{output} already exists. Use another name, or --force")
 
 
 def read_option_lines(path: str | None) -> tuple[str, ...]:

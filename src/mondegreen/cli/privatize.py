@@ -35,6 +35,11 @@ _ABOUT_MAP: Final = (
     "The map and the key undo this release: keep both apart from it. If the key is "
     "lost, nobody can restore."
 )
+_NO_ID: Final = "A key needs --id NAME: a column that has a different value in each row"
+_NO_KEY: Final = (
+    "--id needs a key. Add --key-file FILE. To make one: (umask 077; head -c 32 "
+    "/dev/urandom > release.key)"
+)
 _LONGEST: Final = 16 << 20  # bytes of an earlier report
 _ADVICE: Final = {
     "--unique-ids": ": ids in two files are not compared. Leave it out; --ledger "
@@ -506,9 +511,7 @@ def _noise(
     if has_map and has_key and id_column is None:
         return None  # the key seals the map
     if has_key != (id_column is not None) and not has_ledger_key:
-        raise ConfigurationError(
-            "--key-file (or --key-env) and --id must be used together"
-        )
+        raise ConfigurationError(_NO_ID if has_key else _NO_KEY)
     if seed is not None:
         return Seeded(seed)
     return options.build_keyed_noise(key_file, key_env)

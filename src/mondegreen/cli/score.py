@@ -41,7 +41,6 @@ _NOT_PRIVATE: Final = (
 _MEANING: Final = (
     "PP: share of the words that are replaced by another word.",
     "LOW: share of the rarest words of the original that occur in the release.",
-    "withheld: texts that have no release.",
 )
 _NOT_SHOWN: Final = (
     "A release cannot show its epsilon: `mondegreen audit` checks the mechanism."
@@ -169,7 +168,7 @@ def text_pairs(original: AbstractSource, release: AbstractSource) -> Iterator[Pa
 
     Every text column of a row gives one pair, and a list of texts one for each item.
     A list of another length than that of its original is refused, unless it is empty
-    or missing: its texts are withheld. Errors quote no text.
+    or missing: its texts were not released. Errors quote no text.
     """
     rows = row_pairs(original, release)
     while chunk := list(islice(rows, _ROWS)):
@@ -198,7 +197,7 @@ def row_pairs(
                     f"a list of {amount(len(right), 'text')}, where the original has "
                     f"{len(left):,}"
                 )
-                hint = "leave a withheld text empty, and add none"
+                hint = "leave a text that is not released empty, and add none"
                 raise SourceError(release.name, problem, row=number, hint=hint)
             if any(
                 not (text or "").strip() and (found or "").strip()
@@ -251,7 +250,7 @@ def _lines(
     means: Mapping[str, float | None],
 ) -> list[str]:
     """One score a line, with what it is of."""
-    texts = f"{amount(scores.texts, 'text')}, {scores.withheld:,} withheld"
+    texts = f"{amount(scores.texts, 'text')}, {scores.withheld:,} not released"
     rare = f"of the {scores.rare_types:,} rarest words, anywhere in the release"
     own = "of the occurrences of these words, at their own places"
     paired = f"{scores.paired:,} paired with a released word"

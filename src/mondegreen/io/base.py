@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, final
 
 import pyarrow as pa
@@ -340,6 +342,13 @@ def _list_paths(kind: pa.DataType, path: str) -> Iterator[str]:
         yield from _list_paths(field.type, f"{path}.{field.name}")
 
 
+def _say_where(name: str) -> str:
+    """Say where a file has the names of its columns, which are not shown here."""
+    if Path(name).suffix in (".csv", ".tsv", ".jsonl", ".ndjson"):
+        return f"its first line names them: head -1 {shlex.quote(name)}"
+    return "its first record names them"
+
+
 def missing_column(
     name: str,
     column: str,
@@ -355,7 +364,7 @@ def missing_column(
     tells nothing that was not typed.
     """
     near = difflib.get_close_matches(column, available, n=1, cutoff=0.75)
-    hint = f"did you mean {near[0]!r}?" if near else advice or "see its first line"
+    hint = f"did you mean {near[0]!r}?" if near else advice or _say_where(name)
     if near and advice:
         hint += f" {advice}"
     count = len(available)

@@ -131,7 +131,8 @@ def open_sink(
     path = str(path)
     promised = None if path == "-" else guess_format(path)
     if promised not in (None, source.format, guess_format(source.path)):
-        allowed = f"a name that fits its format, {source.format}"
+        ending = Path(path).with_suffix(f".{source.format}").name
+        allowed = f"a .{source.format} file like the input, such as {ending}"
         raise InvalidParameterError("output", path, allowed)
     if is_same_file(source.path, path) != in_place:
         wanted = "the input itself" if in_place else "another file than the input"

@@ -53,8 +53,10 @@ class Target:
         if not self._final.parent.is_dir():
             raise DataError(f"{self.name}: its folder does not exist; create it first")
         if self._final.exists() and not self._force:
-            advice = "give --force (in Python force=True) to replace it"
-            raise DataError(f"{self.name}: exists already ({advice})")
+            raise DataError(
+                f"{self.name} already exists. Use another name, or --force (in "
+                "Python, force=True)"
+            )
 
     def open(self) -> None:
         """Create the temporary file, or open what is written directly."""

@@ -175,7 +175,7 @@ class XlsxSource(AbstractSource):
     def _find(self, name: str) -> int:
         count = self.names.count(name)
         if not count:
-            hint = "see its first row"
+            hint = "its first row names them"
             if self._others:
                 listed = ", ".join(map(repr, self._others))
                 hint = f"of sheet {self.title!r}; --sheet names another: {listed}"

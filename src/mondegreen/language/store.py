@@ -61,7 +61,8 @@ def refuse_existing(path: Path, *, force: bool) -> None:
     """Stop before work starts if the output exists and may not be replaced."""
     if path.exists() and not force:
         raise LanguageError(
-            f"{path} exists already; --force (force=True) overwrites it"
+            f"{path} already exists. Use another name, or --force (in Python, "
+            "force=True)"
         )
 
 

@@ -168,8 +168,15 @@ def mechanism_class(name: str) -> type[AbstractMechanism]:
         return getattr(loaded, cls)  # type: ignore[no-any-return]
     found = _PLUGINS.load(name)
     if found is None:
-        raise UnknownNameError("mechanism", name, names())
+        hint = _BY_CLASS if ":" in name else ""
+        raise UnknownNameError("mechanism", name, names(), hint=hint)
     return found
+
+
+_BY_CLASS: Final = (
+    "only audit and benchmark take MODULE:CLASS. Other commands take installed "
+    "mechanisms: declare yours as an entry point of a package"
+)
 
 
 def mechanism(name: str, **parameters: Any) -> AbstractMechanism:

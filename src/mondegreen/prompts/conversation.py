@@ -306,7 +306,14 @@ class Conversation:
         -------
         str
             The answer to show to the user.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the answer is no string.
         """
+        if not isinstance(answer, str):
+            raise InvalidParameterError("answer", type(answer).__name__, "a string")
         return "".join(self.restore_stream([answer], is_json=is_json))
 
     def restore_stream(

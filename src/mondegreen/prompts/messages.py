@@ -43,6 +43,7 @@ _RESPONSE_ID: Final = matching(
 _EFFORT: Final = allow_one("none", "minimal", "low", "medium", "high", "xhigh")
 _VERBOSITY: Final = allow_one("low", "medium", "high")
 _TIER: Final = allow_one("auto", "default", "flex", "priority", "scale")
+_DECLARE: Final = "Add it to the file of --public, and restart the proxy"
 _TOKENS: Final = "tokens as numbers are text that cannot be read here"
 
 
@@ -57,14 +58,15 @@ def _public(value: Any, at: str, walk: Walk) -> Any:
     found = walk.public_objects.get(canonical(value))
     if found is None:
         raise RefusedRequestError(
-            at, "a tool or response format that was not declared public (--public)"
+            at,
+            f"this tool or response format is not declared public. {_DECLARE}",
         )
     return found
 
 
 def _tool_name(value: Any, at: str, walk: Walk) -> Any:
     if not isinstance(value, str) or value not in walk.tools:
-        raise RefusedRequestError(at, "a tool that was not declared public (--public)")
+        raise RefusedRequestError(at, f"this tool is not declared public. {_DECLARE}")
     return value
 
 

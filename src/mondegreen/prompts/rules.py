@@ -27,6 +27,10 @@ _NAMED: Final = frozenset(
 )
 _MOST_STOPS: Final = 4
 _STOP: Final = re.compile(r"[ \t\r\n!-/:-@\[-`{-~]{0,8}")
+_STOPS: Final = (
+    "letters and digits are not allowed. Use at most 8 punctuation marks (ASCII), "
+    "spaces, tabs or line breaks, such as ###"
+)
 STOP_BITS: Final = math.ceil(_MOST_STOPS * math.log2(sum(36**n for n in range(9)) + 1))
 """What stop texts can tell at most: four of up to eight of 36 characters."""
 
@@ -220,10 +224,7 @@ def symbols(value: Any, at: str, walk: Walk) -> Any:
     for i, each in enumerate(many):
         if not isinstance(each, str) or not _STOP.fullmatch(each):
             where = f"{at}[{i}]" if isinstance(value, list) else at
-            raise RefusedRequestError(
-                where,
-                "a stop text holds at most 8 characters: ASCII symbols, white space",
-            )
+            raise RefusedRequestError(where, _STOPS)
     return value
 
 

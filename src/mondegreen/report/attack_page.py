@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from mondegreen import __version__
 from mondegreen.io.target import Target
 from mondegreen.wording import figure
 
@@ -28,6 +30,8 @@ td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 small{color:#777}
 </style></head><body>
 <h1>What an attacker recovers</h1>
+<table>{% for name, value in made %}<tr><th>{{ name }}<td>{{ value }}</tr>
+{% endfor %}</table>
 <p>{{ "{:,}".format(texts) }} texts, {{ "{:,}".format(words) }} words. The bar shows the
 share that an attack reaches. The red line shows what a guess reaches without the
 release. In brackets: the name of each attack for --fail-above NAME=VALUE.</p>
@@ -41,14 +45,28 @@ each interval must not be above its limit.</p>
 {% else %}passed{% endif %}</tr>
 {% endfor %}</table>
 <h2>Attacks</h2>{% endif %}
-<table><tr><th>attack<th>reaches<th>95 %<th>chance<th></tr>
+<table><tr><th>attack<th>reaches<th>95 %<th>without release
+<th></tr>
 {% for row in rows %}<tr><td>{{ row.name }}<br><small>{{ row.who }}</small>
-<td class="n">{{ row.value }}<td class="n">{{ row.ends }}<td class="n">{{ row.chance }}
+<td class="n">{{ row.value }}<td class="n">{{ row.ends }}<td class="n">{{ row.without }}
 <td>{% if row.share is not none %}<div class="bar">
 <i style="width:{{ '%.1f' % (100 * row.share) }}%"></i>
 {% if row.by_chance is not none %}<b style="left:{{ '%.1f' % (100 * row.by_chance) }}%">
 </b>{% endif %}</div>{% endif %}</tr>
 {% endfor %}</table>
+{% if readings %}<h2>Sensitive words recovered</h2>
+<table><tr><th>recovered from<th>recovered</tr>
+{% for each in readings %}<tr><td>{{ each.name }}<td class="n">{{ each.value }}</tr>
+{% endfor %}</table>
+<table><tr><th>class<th>recovered<th>at most (95 %)<th>words</tr>
+{% for each in classes %}<tr><td>{{ each.name }}<td class="n">{{ each.value }}
+<td class="n">{{ each.most }}<td class="n">{{ "{:,}".format(each.n) }}</tr>
+{% endfor %}</table>{% endif %}
+{% if links %}<h2>Linkage</h2>
+<table><tr><th>linked by<th>linked<th>without release<th>texts</tr>
+{% for each in links %}<tr><td>{{ each.name }}<td class="n">{{ each.value }}
+<td class="n">{{ each.without }}<td class="n">{{ "{:,}".format(each.n) }}</tr>
+{% endfor %}</table>{% endif %}
 {% if kinds %}<h2>Left by kind</h2>
 <table><tr><th>kind<th>left<th>95 %<th>units</tr>
 {% for kind in kinds %}<tr><td>{{ kind.name }}<td class="n">{{ kind.value }}
@@ -83,7 +101,8 @@ def write_attack_page(
     names : mapping of str to str
         How each attack is called.
     about : mapping
-        ``texts`` and ``words``; ``hint`` for the reader, where there is one.
+        ``texts`` and ``words``; ``hint`` for the reader, where there is one;
+        ``sample``, ``release`` and ``setting``: names of files, and lines.
     limits : mapping of str to float, optional
         The limit of each of the attacks that has one.
     force : bool
@@ -105,12 +124,18 @@ def write_attack_page(
         {"name": name, "limit": f"{limit:g}", "excess": found[name].say_excess(limit)}
         for name, limit in (limits or {}).items()
     ]
+    read = found.get("sensitive_words")
+    linked = found.get("linkage")
     page = Environment(autoescape=True, undefined=StrictUndefined).from_string(_PAGE)
     text = page.render(
+        made=_list_made(about),
         texts=about["texts"],
         words=about["words"],
         hint=about.get("hint"),
         rows=[_row(names[name], each) for name, each in found.items()],
+        readings=[] if read is None else _list_readings(read),
+        classes=[] if read is None else _list_classes(read),
+        links=[] if linked is None else _list_links(linked),
         kinds=kinds,
         limits=checks,
         failed=sum(check["excess"] is not None for check in checks),
@@ -119,22 +144,76 @@ def write_attack_page(
     Target(path, force=force).write_whole(text.encode())
 
 
+def _list_made(about: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """List what was attacked, by which setting, and when."""
+    lines = str(about.get("setting") or "").splitlines()
+    found = [
+        ("originals", about.get("sample")),
+        ("release", about.get("release")),
+        ("setting", "; ".join(lines)),
+        ("version", f"mondegreen {__version__}"),
+        ("date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
+    ]
+    return [(name, str(value)) for name, value in found if value]
+
+
+def _list_readings(attack: Attack) -> list[dict[str, Any]]:
+    """List what each reader of sensitive words recovers."""
+    return [
+        {"name": way["by"], "value": _percent(way["value"])}
+        for way in attack.details.get("by", ())
+    ]
+
+
+def _list_classes(attack: Attack) -> list[dict[str, Any]]:
+    """List what is recovered of each class, and of words that are not counted."""
+    details = attack.details
+    beside = details.get("beside", {}).items()
+    found = [
+        *details.get("by_class", {}).items(),
+        *((f"{name} (not counted)", of) for name, of in beside),
+    ]
+    return [
+        {
+            "name": name,
+            "value": _percent(of["value"]),
+            "most": _percent(of["high"]) if "high" in of else "",
+            "n": of["n"],
+        }
+        for name, of in found
+    ]
+
+
+def _list_links(attack: Attack) -> list[dict[str, Any]]:
+    """List how many releases are linked by each thing that they show."""
+    ways: Sequence[Mapping[str, Any]] = attack.details.get("by", ())
+    return [
+        {
+            "name": way["by"],
+            "value": _percent(way["value"]),
+            "without": _percent(way["chance"]),
+            "n": way["n"],
+        }
+        for way in ways
+    ]
+
+
 def _row(name: str, attack: Attack) -> dict[str, Any]:
     is_share = attack.unit.startswith(("share", "chance"))
     if is_share:
         cells = _cells(attack.value, attack.low, attack.high)
-        chance = "" if attack.chance is None else _percent(attack.chance)
+        without = "" if attack.chance is None else _percent(attack.chance)
     else:
         cells = {
             "value": "not known" if attack.value is None else _plain(attack),
             "ends": attack.unit,
         }
-        chance = ""
+        without = ""
     return {
         "name": name,
         "who": attack.adversary,
         **cells,
-        "chance": chance,
+        "without": without,
         "share": attack.value if is_share else None,
         "by_chance": attack.chance if is_share else None,
     }

@@ -17,8 +17,8 @@ _KEPT: Final = {
     "names": "ordinary words, punctuation, the name of the model and your API key",
 }
 _READ: Final = (
-    "  Read:      the page Threat model of the documentation, for what the rest of a "
-    "sentence gives away. GET /guarantee states the rest."
+    "  Limits:    docs/explanation/threat-model.md says what the other words disclose. "
+    "Full guarantee: GET /guarantee."
 )
 
 
@@ -74,8 +74,8 @@ def banner(
     Unchanged
     System
     Answers
-    Kept here
-    Read
+    In memory
+    Limits
     """
     host = find_host(upstream)
     first = f"Prompts to {host} are privatized first:"
@@ -92,7 +92,7 @@ def banner(
         f"  Unchanged: {_KEPT.get(policy, _KEPT['names'])}.",
         f"  System:    {_describe_roles(roles, has_public_texts)}",
         f"  Answers:   {_describe_answers(restores)}",
-        f"  Kept here: {kept}",
+        f"  In memory: {kept}",
         _READ if is_dry else f"{_READ} --dry-run shows requests and sends none.",
     ]
 
@@ -134,11 +134,9 @@ def _describe_kept(
 ) -> str:
     if not restores:
         return "no conversation. Single words stay in a cache until the process ends."
-    where = "in the memory of this process"
-    if conversation_file:
-        where += f" and, encrypted, in {conversation_file}"
+    where = f" (also in {conversation_file}, encrypted)" if conversation_file else ""
     return (
-        f"which surrogate stands for which word, {where}, until "
+        f"the map from surrogates to your words{where}, until "
         f"{_describe_time(60 * minutes)} after the last request."
     )
 

@@ -443,7 +443,10 @@ def _upstream_errors() -> Iterator[None]:
     except httpx.ConnectError:
         raise Refused(502, "upstream", "The upstream cannot be reached.") from None
     except httpx.HTTPError:
-        says = "The connection to the upstream broke. The answer is not whole."
+        says = (
+            "The connection to the upstream broke. The answer is incomplete. The "
+            "upstream may have received the request, and may charge for it."
+        )
         raise Refused(502, "upstream", says) from None
 
 

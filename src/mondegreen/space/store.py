@@ -188,7 +188,7 @@ def locate(name_or_path: str | Path) -> Path:
 def refuse_existing(path: Path, *, force: bool) -> None:
     """Stop before work starts if the output exists and may not be replaced."""
     if path.exists() and not force:
-        raise SpaceError(f"{path} exists already; --force (force=True) overwrites it")
+        raise SpaceError(f"{path} already exists. Use another name, or --force")
 
 
 def _files() -> dict[str, Path]:

@@ -171,7 +171,9 @@ def _check(recipe: Recipe, outputs: tuple[File, ...], *, force: bool) -> None:
             allowed = f"a file that ends with {', '.join(_SUFFIXES)}"
             raise InvalidParameterError("--output", path, allowed)
         if Path(path).exists() and not force:
-            raise ConfigurationError(f"{path} exists; --force replaces it")
+            raise ConfigurationError(
+                f"{path} already exists. Use another name, or --force."
+            )
 
 
 def _check_contenders(
@@ -205,7 +207,10 @@ def _measured(
     try:
         found = run_all([recipe], "full", Bench(), folder, show, jobs)[recipe.name]
     except KeyboardInterrupt:
-        say(f"Finished runs are kept in {folder}; call it again to go on.")
+        say(
+            f"Finished runs are in the folder {folder}. Run the same command again to "
+            "continue."
+        )
         raise
     show("")
     if isinstance(found, Exception):

@@ -12,7 +12,12 @@ from typing import Any, Final, final
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.mechanisms import mechanism_class
 from mondegreen.mechanisms.by_module import registered_name
-from mondegreen.settings import DEFAULT_MECHANISM, Settings
+from mondegreen.settings import (
+    DEFAULT_MECHANISM,
+    EVERY_WORD_MECHANISM,
+    SYMBOL_MECHANISMS,
+    Settings,
+)
 from mondegreen_experiments.choices import digest_of
 
 _COMMA: Final = re.compile(r",(?![^\[]*\])")
@@ -65,10 +70,14 @@ class Contender:
         A run that was kept is of these. Modules that the class imports are not covered.
         """
         kind = mechanism_class(registered_name(self.name))
-        paths = [inspect.getsourcefile(kind), self.policy, space]
+        paths = [inspect.getsourcefile(kind), self.policy, self._space(space)]
         return [
             digest_of(Path(each)) for each in paths if each and Path(each).is_file()
         ]
+
+    def _space(self, space: str | None) -> str | None:
+        """The space that it works on: none for a mechanism of policies."""
+        return None if self.name in SYMBOL_MECHANISMS else space
 
     def settings(self, epsilon: float, space: str | None, **more: Any) -> Settings:
         """The settings of a release; the class of ``MODULE:CLASS`` is registered."""
@@ -77,7 +86,7 @@ class Contender:
             epsilon=epsilon,
             parameters=dict(self.parameters),
             policy=self.policy,
-            space=space,
+            space=self._space(space),
             **more,
         ).resolve()
 
@@ -111,7 +120,8 @@ def read_contender(text: str) -> Contender:
 def _read_policy(text: str) -> Contender:
     """Read what ``--policy`` holds: a name or file, and what a contender is given."""
     name, comma, rest = text.partition(",")
-    return read_contender(f"{DEFAULT_MECHANISM},policy={name}{comma}{rest}")
+    mechanism = EVERY_WORD_MECHANISM if name == "all" else DEFAULT_MECHANISM
+    return read_contender(f"{mechanism},policy={name}{comma}{rest}")
 
 
 _APART: Final = ("policy", "epsilon")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError
+from mondegreen.settings import SYMBOL_MECHANISMS
 from mondegreen_experiments.choices import digest_of
 from mondegreen_experiments.compare.contenders import Contender
 from mondegreen_experiments.compare.learners import needs
@@ -46,9 +47,10 @@ def recipe_of(
     for each in contenders:
         own = each.epsilons or tuple(epsilons)
         if not own:
+            such = "12" if each.name in SYMBOL_MECHANISMS else "NUMBER"
             raise ConfigurationError(
-                f"{each.label}: no epsilon; name --epsilon, or epsilon=NUMBER of its "
-                "own"
+                f"{each.label} has no epsilon. Use --epsilon {such}, or "
+                f"-m {_written(each)},epsilon={such}."
             )
         for epsilon in own:
             if not (math.isfinite(epsilon) and epsilon > 0):

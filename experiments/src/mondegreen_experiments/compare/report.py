@@ -55,7 +55,9 @@ def rows(result: Result) -> list[dict[str, object]]:
 
 
 def to_latex(result: Result) -> str:
-    r"""A table of the package ``booktabs``: per cent, with intervals of 95 %.
+    r"""A table of the package ``booktabs``: percent, with intervals of 95 %.
+
+    Only the cosine is no percentage.
 
     The first line says which package it needs; put it into a ``table`` of your own.
     """
@@ -65,7 +67,7 @@ def to_latex(result: Result) -> str:
     runs = max(mean.runs for mean in first.values())
     lines = [
         "% needs \\usepackage{booktabs}",
-        f"% per cent: mean of {runs} seeds [95 % interval, Student's t over seeds]",
+        f"% percent: mean of {runs} seeds [95 % interval, Student's t over seeds]",
         f"\\begin{{tabular}}{{ll{'r' * len(names)}}}",
         "\\toprule",
         " & ".join(header) + r" \\",
@@ -86,7 +88,7 @@ def _body(result: Result, names: Sequence[str]) -> Iterator[str]:
         for number, (point, means) in enumerate(group):
             name = "" if number else _escape(str(label))
             epsilon = _place(point)[1] or "--"
-            cells = [_percent(means[each], _sign(each, means)) for each in names]
+            cells = [_cell(each, means) for each in names]
             yield " & ".join([name, epsilon, *cells]) + r" \\"
 
 
@@ -121,9 +123,14 @@ def _shown(mean: Mean) -> str:
     return f"{mean.value:.3f} ({mean.low:.3f} to {mean.high:.3f})"
 
 
-def _percent(mean: Mean, sign: str) -> str:
-    value, low, high = (f"{100 * x:.1f}" for x in (mean.value, mean.low, mean.high))
-    sign = r"$\geq$ " if sign else ""
+def _cell(name: str, means: Mapping[str, Mean]) -> str:
+    """Write a share in percent, and a cosine as it is."""
+    mean, is_share = means[name], name != "cosine"
+    value, low, high = (
+        f"{100 * x:.1f}" if is_share else f"{x:.3f}"
+        for x in (mean.value, mean.low, mean.high)
+    )
+    sign = r"$\geq$ " if _sign(name, means) else ""
     return f"{sign}{value}" if low == high else f"{sign}{value} [{low}, {high}]"
 
 

@@ -23,8 +23,9 @@ all texts have, stands for each end of a text.
 Two kinds of places are compared. One kind has trigrams of signs near it that the
 neighborhood of i has too, at nearly the same distance: the 16 places with the largest
 sum of :math:`\ln(1 + N / n) / \sqrt{1 + |p - i|}` over the trigrams, where n is the
-number of known places with a trigram. The other kind is in the eight known texts with the most in common, by the 64
-rarest signs of a release: the 8 places with the rarest equal signs beside them.
+number of known places with a trigram. The other kind is in the eight known texts with
+the most in common, by the 64 rarest signs of a release: the 8 places with the rarest
+equal signs beside them.
 
 The word of the most similar place is copied, and the most frequent one of equally
 similar places. The attacker learns :math:`\lambda`, which is 0, 1/4 or 1/2, and how
@@ -463,7 +464,7 @@ def _spread(
 ) -> tuple[Weights, Weights]:
     """List the numbers in some ranges, and the range of each number.
 
-    Of ranges with more than ``most`` numbers, so many are taken at equal distances.
+    A range with more than ``most`` numbers gives so many, at equal distances.
     """
     kept = counts if most is None else np.minimum(counts, most)
     owners = np.repeat(np.arange(len(kept)), kept)

@@ -26,7 +26,7 @@ from mondegreen.attacks.attack import Attack, by_texts
 from mondegreen.attacks.linked import combine_places, solve_cipher
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.attacks.reader import Knowledge, Reader, TableReader
-from mondegreen.attacks.similar_texts import SimilarTexts
+from mondegreen.attacks.similar_texts import Level, SimilarTexts
 from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
@@ -296,8 +296,8 @@ class InDomainReader:
         return combine_places(*self._decoder.marginals(released), links)
 
     @functools.cached_property
-    def _level(self) -> float:
-        """How similar a known text has to be, so that its words are copied."""
+    def _level(self) -> Level:
+        """How similar a known place has to be, so that its words are copied."""
         places, rights = {}, {}
         for text in self._similar.choose_texts():
             found, words = self._similar.get_text(text)
@@ -311,7 +311,9 @@ class InDomainReader:
         return np.asarray(self.lookup.policy.alphabet.is_group(symbols))
 
     def guess_by_similar_texts(self, symbols: Ids, starts: Weights, read: Ids) -> Ids:
-        """Copy hidden words from the most similar known text, if one is similar enough.
+        """Copy hidden words from the most similar place of a known text.
+
+        Only places that are similar enough are used.
 
         Parameters
         ----------
@@ -329,8 +331,8 @@ class InDomainReader:
         found = read.copy()
         for text in np.split(np.arange(len(symbols)), starts[1:-1]):
             places = np.flatnonzero(self._is_hidden(symbols[text]))
-            copied = self._similar.copy(symbols[text], places.tolist())
-            is_similar = copied.likeness >= self._level
+            copied = self._similar.copy(symbols[text], places.tolist(), self._level)
+            is_similar = copied.words >= 0
             found[text[places[is_similar]]] = copied.words[is_similar]
         return found
 

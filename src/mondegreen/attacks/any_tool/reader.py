@@ -37,7 +37,7 @@ from mondegreen.attacks.any_tool.survivors import Shares
 from mondegreen.attacks.attack import Attack, find_strongest, wilson
 from mondegreen.attacks.parts import draw_parts
 from mondegreen.attacks.sensitive import SIMILAR, word_classes
-from mondegreen.attacks.similar_texts import Copied, SimilarTexts
+from mondegreen.attacks.similar_texts import Copied, Level, SimilarTexts
 from mondegreen.language.ngrams import NGrams
 from mondegreen.space.space import Space
 from mondegreen.text.sentences import sentence_ends
@@ -332,15 +332,15 @@ class PublicReader:
             found.append(words * share * rate)
         return found
 
-    def copy(self, index: int, places: Sequence[int]) -> Copied:
-        """Copy words to places of a row from the most similar text that is known.
+    def copy(self, index: int, places: Sequence[int], level: Level) -> Copied:
+        """Copy words to places of a row from the most similar known places.
 
         Known are the texts of the other half with their releases, and ``known``.
         """
         known, _ = self._find_known(self.halves[index])
-        return known.copy(self._signs(self._rows[index]), places)
+        return known.copy(self._signs(self._rows[index]), places, level)
 
-    def learn_level(self, half: int, rights: Mapping[int, Mapping[int, bool]]) -> float:
+    def learn_level(self, half: int, rights: Mapping[int, Mapping[int, bool]]) -> Level:
         """Learn how similar a place of a half has to be, by the rows of the other one.
 
         ``rights`` tells whether another guess is right, at some places of rows.
@@ -539,9 +539,8 @@ def _copy_words(
     levels = [reader.learn_level(half, rights) for half in (0, 1)]
     found = dict(read)
     for index, some in rights.items():
-        copied = reader.copy(index, [*some])
-        is_similar = copied.likeness >= levels[reader.halves[index]]
-        for i in np.flatnonzero(is_similar).tolist():
+        copied = reader.copy(index, [*some], levels[reader.halves[index]])
+        for i in np.flatnonzero(copied.words >= 0).tolist():
             place = [*some][i]
             truth = reader.get_id(rows[index].words[place])
             found[index, place] = int(copied.words[i]) == truth

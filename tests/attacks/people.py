@@ -8,9 +8,9 @@ FIRST = (
     "Edgar Fiona Gustav Helena"
 ).split()
 LAST = (
-    "Okonkwo Abernathy Schmidt Garcia Rossi Kowalski Yilmaz Tanaka Larsen Dubois Petrov "
-    "Castillo Horvath Jansen Keller Moreau Olsen Quinn Romano Sato Takahashi Virtanen "
-    "Weber Xu Zhang Zimmermann Andersson Bauer Diaz Jensen"
+    "Okonkwo Abernathy Schmidt Garcia Rossi Kowalski Yilmaz Tanaka Larsen Dubois "
+    "Petrov Castillo Horvath Jansen Keller Moreau Olsen Quinn Romano Sato Takahashi "
+    "Virtanen Weber Xu Zhang Zimmermann Andersson Bauer Diaz Jensen"
 ).split()
 PLACES = (
     "Leeds Oslo Boston Lyon Madrid Prague Vienna Porto Dublin Krakow Lisbon Hamburg "

@@ -54,7 +54,7 @@ class Places(NamedTuple):
     texts: Weights
     words: Weights
 
-    def count(self, size: int) -> tuple[Any, Floats, int]:
+    def count_texts(self, size: int) -> tuple[Any, Floats, int]:
         """Count in how many texts two words stand, and each one; and the texts."""
         used = self.words >= 0
         pairs = np.unique(np.stack([self.texts[used], self.words[used]]), axis=1)
@@ -118,7 +118,8 @@ def match_words(
     """
     shape = len(groups[0]), len(groups[1])
     (own, own_counts, texts), (other, other_counts, known_texts) = (
-        places.count(size) for places, size in zip((printed, known), shape, strict=True)
+        places.count_texts(size)
+        for places, size in zip((printed, known), shape, strict=True)
     )
     own.data **= _ROOT
     other.data **= _ROOT

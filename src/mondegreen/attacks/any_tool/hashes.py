@@ -44,8 +44,8 @@ def find_hashed(surrogates: Iterable[str], words: Iterable[str]) -> dict[str, st
 
     Examples
     --------
-    >>> find_hashed(["u5a121fa4", "rome", "person_5e13ddba"], ["anna", "oslo"])
-    {'person_5e13ddba': 'oslo'}
+    >>> find_hashed(["u5a121fa", "rome", "place_bcc48172"], ["anna", "oslo"])
+    {'place_bcc48172': 'oslo'}
     """
     runs = {each: [*_list_ends(each)] for each in surrogates}
     if not any(runs.values()):
@@ -53,18 +53,27 @@ def find_hashed(surrogates: Iterable[str], words: Iterable[str]) -> dict[str, st
     starts = {end[:_SHORTEST] for ends in runs.values() for end in ends}
     hashes: dict[str, list[tuple[str, str]]] = {}
     for word in words:
-        for form in dict.fromkeys((word, word.title(), word.upper())):
-            for compute in _HASHES:
-                digits = compute(form.encode())
-                if digits[:_SHORTEST] in starts:
-                    hashes.setdefault(digits[:_SHORTEST], []).append((digits, word))
+        for digits in _compute_hashes(word):
+            if digits[:_SHORTEST] in starts:
+                hashes.setdefault(digits[:_SHORTEST], []).append((digits, word))
     found: dict[str, str] = {}
     for surrogate, ends in runs.items():
-        for end in ends:
-            for digits, word in hashes.get(end[:_SHORTEST], ()):
-                if digits.startswith(end):
-                    found.setdefault(surrogate, word)
+        fitting = (
+            word
+            for end in ends
+            for digits, word in hashes.get(end[:_SHORTEST], ())
+            if digits.startswith(end)
+        )
+        if (first := next(fitting, None)) is not None:
+            found[surrogate] = first
     return found
+
+
+def _compute_hashes(word: str) -> Iterator[str]:
+    """Compute all hashes of a word, in small letters, with a capital, in capitals."""
+    for form in dict.fromkeys((word, word.title(), word.upper())):
+        for compute in _HASHES:
+            yield compute(form.encode())
 
 
 def _list_ends(surrogate: str) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.attacks.people import make_texts_of_people
 
 import mondegreen as mg
-from attacks.people import make_texts_of_people
 from mondegreen.attacks.linked import (
     combine_places,
     draw_linked,

@@ -37,7 +37,7 @@ _STARTS: Final = 10
 _STEPS: Final = 60
 _SCALINGS: Final = 50
 _WORK: Final = 1e9
-"""Products and cells of matrices in all steps: some 10 seconds."""
+"""Products and cells of matrices in all steps: about 10 seconds."""
 
 _SHARPNESS: Final = 2.0
 _NOISE: Final = 0.05

@@ -1,6 +1,7 @@
 """Consistent surrogates: what stands beside a word, and how it was made, tell it."""
 
 import hashlib
+import random
 import re
 import zlib
 
@@ -9,6 +10,7 @@ from tests.attacks.people import FIRST, ILLNESSES, LAST, PLACES, make_texts_of_p
 
 import mondegreen as mg
 from mondegreen.attacks.any_tool.hashes import find_hashed
+from mondegreen.attacks.any_tool.ranks import match_ranks
 from mondegreen.attacks.any_tool.rows import Given
 from mondegreen.attacks.any_tool.run import attack_release
 from mondegreen.language.store import load_language
@@ -31,11 +33,9 @@ def solve(texts, change):
     return found.attacks["surrogates"]
 
 
-def make_texts_with_a_name(count=300):
-    return [
-        FRAMES[i % 2].format(FIRST[i * 7 % len(FIRST)]) + " " * (i % 3)
-        for i in range(count)
-    ]
+def make_texts_with_a_name(count=400):
+    rng = random.Random(3)
+    return [rng.choice(FRAMES).format(rng.choice(FIRST)) for _ in range(count)]
 
 
 def salt(word):
@@ -67,3 +67,23 @@ def test_hashes_without_a_secret_are_computed_again(compute):
 def test_hashes_with_a_secret_are_not_found():
     found = solve(make_texts_with_a_name(), lambda word: f"u{salt(word)}")
     assert found.value < 0.3
+
+
+def test_numbers_in_the_order_of_the_alphabet_are_counted_again():
+    order = sorted(FIRST)
+    texts = make_texts_with_a_name()
+    found = solve(texts, lambda word: f"PERSON_{order.index(word) + 1}")
+    assert found.value == 1.0
+    mixed = sorted(FIRST, key=salt)
+    found = solve(texts, lambda word: f"PERSON_{mixed.index(word) + 1}")
+    assert found.value < 0.3
+
+
+def test_numbers_of_unknown_words_move_no_other_word():
+    words = {word: 9.0 + 5 * (i % 3) for i, word in enumerate("abcdefghij")}
+    numbers = {i: int(count) for i, count in enumerate(words.values())}
+    assert match_ranks(numbers, words) == [*words]
+    del words["d"]
+    assert match_ranks(numbers, words) == ["a", "b", "c", "", *"efghij"]
+    assert match_ranks(numbers, {}) == [""] * 10
+    assert match_ranks({0: 1, 5000: 1}, words) == ["", ""]

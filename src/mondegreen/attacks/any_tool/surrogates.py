@@ -10,9 +10,9 @@ z gets another word, so that the sum of
 
 is largest: :math:`n_z` occurrences, the share :math:`p_w` of w among the words of the
 other half that are hidden so, the classes :math:`c` of both by the shipped lexicon, and
-the posterior of the reader in up to 12 contexts. The weight a is 0, 0.3 or 1. Two more
-ways are tried: the words in the same rows, as in
-:mod:`mondegreen.attacks.cooccurrence`, and hashes of words without a secret. The way is
+the posterior of the reader in up to 12 contexts. The weight a is 0, 0.3 or 1. More ways
+are tried: the words in the same rows, as in :mod:`mondegreen.attacks.cooccurrence`,
+hashes of words without a secret, and numbers in the order of the alphabet. The way is
 taken that is best on the other half.
 
 Where surrogates are consistent within a row alone, or not at all, the attacker takes
@@ -34,6 +34,7 @@ from scipy.optimize import linear_sum_assignment
 
 from mondegreen.arrays import Floats
 from mondegreen.attacks.any_tool.hashes import find_hashed
+from mondegreen.attacks.any_tool.ranks import match_ranks, split_number
 from mondegreen.attacks.any_tool.reader import PublicReader
 from mondegreen.attacks.any_tool.rows import MASKED, REPLACED, Row
 from mondegreen.attacks.any_tool.survivors import Shares
@@ -94,7 +95,7 @@ def solve_surrogates(rows: Sequence[Row], reader: PublicReader) -> Attack | None
     return Attack(
         "surrogates",
         "solves surrogates as a cipher, by their frequency, up to 12 contexts, the "
-        "words in the same rows, or hashes",
+        "words in the same rows, hashes, or ranks",
         shares.value,
         low,
         high,
@@ -226,8 +227,42 @@ class _Half:
         self._prior /= max(1, counts.total())
         self._kinds = self._compare_kinds(known, kinds)
         self._contexts = self._read_contexts()
+        self._ranked = self._compare_stems(own, known)
         self._places = self._number([*self._groups], own, lambda place: place.surrogate)
         self._known = self._number(self._candidates, known, lambda place: place.word)
+
+    @staticmethod
+    def _compare_stems(
+        own: Sequence[_Place], known: Sequence[_Place]
+    ) -> list[tuple[dict[int, str], Counter[int], dict[str, float]]]:
+        """List the numbered surrogates of each kind, and how often words are expected.
+
+        Known is which words of the other half have a number of that kind, not which.
+        """
+        names: dict[str, dict[int, str]] = defaultdict(dict)
+        printed: dict[str, Counter[int]] = defaultdict(Counter)
+        words: dict[str, Counter[str]] = defaultdict(Counter)
+        for place in own:
+            if (split := split_number(place.surrogate)) is not None:
+                names[split[0]][split[1]] = place.surrogate
+                printed[split[0]][split[1]] += 1
+        for place in known:
+            if (split := split_number(place.surrogate)) is not None:
+                words[split[0]][place.word] += 1
+        ratio = len(own) / max(1, len(known))
+        return [
+            (names[stem], printed[stem], {w: n * ratio for w, n in words[stem].items()})
+            for stem in names
+        ]
+
+    def _match_ranks(self) -> dict[str, str]:
+        """Find the words of numbered surrogates by the order of the alphabet."""
+        return {
+            names[number]: word
+            for names, printed, words in self._ranked
+            for number, word in zip(printed, match_ranks(printed, words), strict=True)
+            if word and names[number] in self._groups
+        }
 
     @staticmethod
     def _number(
@@ -282,7 +317,7 @@ class _Half:
     def solve_each_way(self) -> list[dict[str, str]]:
         """Guess the words of surrogates in all ways, always in the same order."""
         found = [self._solve(weight) for weight in _WEIGHTS]
-        others = self._match(), self._find_hashed()
+        others = self._match(), self._find_hashed(), self._match_ranks()
         return [*found, *(found[_ELSE] | other for other in others)]
 
     def _match(self) -> dict[str, str]:

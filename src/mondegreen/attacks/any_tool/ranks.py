@@ -17,8 +17,8 @@ _FEWEST: Final = 5
 _BEYOND: Final = 5
 """Numbers that may be in use before the first and behind the last printed one."""
 
-_LEFT_OUT: Final = 3.0
-"""What a known word without a number costs, besides its count."""
+_LEFT_OUT: Final = 10.0
+"""What a printed number or a known word costs that is left out, besides its count."""
 
 _split = re.compile(r"(\D*)([0-9]{1,9})(\D*)").fullmatch
 
@@ -42,9 +42,9 @@ def match_ranks(numbers: Mapping[int, int], words: Mapping[str, float]) -> list[
     .. math:: -\left( \sqrt{n_i} - \sqrt{m_w} \right)^2
 
     is largest: the number i is printed :math:`n_i` times, and the word w is expected
-    :math:`m_w` times. A number without a word adds :math:`-n_i \ln 2`, since each place
-    is in either half of the texts. A word without a number adds
-    :math:`-m_w \ln 2 - 3`.
+    :math:`m_w` times. A printed number without a word adds :math:`-n_i \ln 2 - 10`,
+    since each place is in either half of the texts. A word without a number adds
+    :math:`-m_w \ln 2 - 10`.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def match_ranks(numbers: Mapping[int, int], words: Mapping[str, float]) -> list[
 def _align(printed: Floats, expected: Floats) -> list[int]:
     """Align two sequences of counts in order; -1 where a count has no counterpart."""
     own, other = np.sqrt(printed), np.sqrt(expected)
-    alone = -np.log(2) * printed
+    alone = -np.log(2) * printed - _LEFT_OUT * (printed > 0)
     left_out = np.append(0.0, np.cumsum(-np.log(2) * expected - _LEFT_OUT))
     best = left_out.copy()
     came = np.zeros((len(own) + 1, len(other) + 1), dtype=np.int8)

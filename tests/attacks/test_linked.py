@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.attacks.people import make_texts_of_people
 
 import mondegreen as mg
 from mondegreen.attacks.linked import (
@@ -12,6 +13,7 @@ from mondegreen.attacks.linked import (
 )
 from mondegreen.attacks.policies import strongest_reader
 from mondegreen.attacks.sensitive import (
+    TOGETHER,
     InDomainReader,
     guess_hidden_words,
     sensitive_words,
@@ -77,6 +79,28 @@ def test_equal_words_of_all_texts_are_read_as_a_cipher():
     assert ways["whole sentences"] == pytest.approx(128 / 252)
     assert ways["how often each word is printed"] == 1.0
     assert found.value == 1.0
+
+
+def test_words_of_the_same_texts_give_names_back_that_are_alike_in_number():
+    """Each person has four words of four groups, and all people as many texts."""
+    texts = make_texts_of_people()
+    policy, rng = load_policy("sensitive"), np.random.default_rng(4)
+    state = mg.mechanism("urr", epsilon=30.0).prepare(policy.alphabet)
+    reader = InDomainReader(policy, texts[::2], state.response)
+    batch = tokenize(texts[1::2])
+    symbols = reader.lookup.codes(batch)
+    released, links = draw_linked(policy, state, batch, symbols, "key", rng)
+    guesses = guess_hidden_words(reader, batch, released, links=links)
+    found = strongest_reader(sensitive_words(batch, guesses))
+    ways = {way["by"]: way["value"] for way in found.details["by"]}
+    together = ways.pop(TOGETHER)
+    assert max(ways.values()) < 0.6
+    assert together > 0.9
+    assert found.value == together
+    # Nothing is told where nothing is known, or nothing is hidden.
+    nobody = InDomainReader(policy, ["It is late."], state.response)
+    guesses = guess_hidden_words(nobody, batch, released, links=links)
+    assert sensitive_words(batch, guesses).value == 0.0
 
 
 def test_a_printed_word_that_no_known_text_has_takes_no_other_word():

@@ -16,13 +16,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.attacks.attack import Attack, by_texts
+from mondegreen.attacks.cooccurrence import (
+    KNOWN,
+    PRINTED,
+    Places,
+    match_words,
+    number_words,
+)
 from mondegreen.attacks.linked import combine_places, solve_cipher
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.attacks.reader import Knowledge, Reader, TableReader
@@ -70,7 +77,21 @@ CIPHERS: Final = {
 }
 """Ways to guess words that are printed alike everywhere; what contexts weigh."""
 
+TOGETHER: Final = "which words are printed together"
+"""A further such way."""
+
+_GROUP: Final = 1 << 32
+"""Beyond all numbers of words and places: a word of a group is one number."""
+
 Marks = NDArray[np.bool_]
+
+
+class _Hidden(NamedTuple):
+    """Hidden places: where they are, in which text, and the word of its group."""
+
+    at: Weights
+    texts: Weights
+    words: Weights
 
 
 def word_classes(batch: TokenizedBatch) -> NDArray[np.str_]:
@@ -185,6 +206,9 @@ class InDomainReader:
         starts = np.cumsum([len(each) for each in signs])[:-1]
         flat = np.concatenate(own) if own else np.zeros(0, dtype=np.int32)
         self._similar = SimilarTexts(signs, np.split(flat, starts) if signs else [])
+        self._hidden = self._list_hidden(
+            np.concatenate(signs) if signs else flat, flat, [*map(len, signs)]
+        )
         self._set_channel(response)
 
     def _set_channel(self, response: Response) -> None:
@@ -350,6 +374,52 @@ class InDomainReader:
                 known.setdefault(symbol, {})[self.index[word]] = times
         return solve_cipher(ids, shares, links, symbols, known, weight=weight)
 
+    def guess_by_company(
+        self, symbols: Ids, counts: Sequence[int], links: Weights, read: Ids
+    ) -> Ids:
+        """Guess one word for each printed one, by the words in the same texts.
+
+        See :func:`mondegreen.attacks.cooccurrence.match_words`.
+
+        Parameters
+        ----------
+        symbols, links : int arrays, shape (words,)
+            The release, text after text, and which places it prints alike.
+        counts : sequence of int
+            How many words each text has.
+        read : int array, shape (words,)
+            What is guessed where no word of the same texts tells anything.
+
+        Returns
+        -------
+        int array, shape (words,)
+        """
+        own, found = self._list_hidden(symbols, links, counts), read.copy()
+        if not len(own.at) or not len(self._hidden.at):
+            return found
+        printed, numbers = number_words(own.words, PRINTED)
+        known, known_numbers = number_words(self._hidden.words, KNOWN)
+        matched = match_words(
+            Places(own.texts, numbers),
+            Places(self._hidden.texts, known_numbers),
+            (printed // _GROUP, known // _GROUP),
+        )
+        guesses = np.where(matched >= 0, known[matched] % _GROUP, -1)[numbers]
+        is_told = (numbers >= 0) & (guesses >= 0)
+        found[own.at[is_told]] = guesses[is_told]
+        return found
+
+    def _list_hidden(
+        self, symbols: Ids, words: Ids | Weights, counts: Sequence[int]
+    ) -> _Hidden:
+        """List the hidden places that a key prints alike everywhere: no amounts."""
+        cells = self.lookup.policy.alphabet.cells
+        is_cell = (symbols >= cells.start) & (symbols < cells.stop)
+        (at,) = np.nonzero(self._is_hidden(symbols) & ~is_cell)
+        texts = np.repeat(np.arange(len(counts)), counts)
+        keys = symbols[at].astype(np.int64) * _GROUP + words[at]
+        return _Hidden(at, texts[at], keys)
+
     def guess_by_neighbors(self, symbols: Ids, ends: NDArray[np.bool_]) -> Ids:
         """Guess as :meth:`guess` does, without looking at the groups that came out.
 
@@ -404,6 +474,9 @@ def guess_hidden_words(
     if links is not None and (texts[links] != texts).any():
         for name, weight in CIPHERS.items():
             others[name] = reader.guess_as_cipher(released, ends, links, weight)
+        others[TOGETHER] = reader.guess_by_company(
+            released, batch.counts(), links, others[name]
+        )
     return Guesses(
         (read == truth) & known,
         (reader.guess_alone(released) == truth) & known,

@@ -10,8 +10,10 @@ z gets another word, so that the sum of
 
 is largest: :math:`n_z` occurrences, the share :math:`p_w` of w among the words of the
 other half that are hidden so, the classes :math:`c` of both by the shipped lexicon, and
-the posterior of the reader in up to 12 contexts. The weight a is 0, 0.3 or 1, the best
-on the other half.
+the posterior of the reader in up to 12 contexts. The weight a is 0, 0.3 or 1. More ways
+are tried: the words in the same rows, as in :mod:`mondegreen.attacks.cooccurrence`,
+hashes of words without a secret, and numbers in the order of the alphabet. The way is
+taken that is best on the other half.
 
 Where surrogates are consistent within a row alone, or not at all, the attacker takes
 the word with the largest sum of scores at the places of a surrogate, less the number of
@@ -22,19 +24,24 @@ word.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, final
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from mondegreen.arrays import Floats
+from mondegreen.attacks.any_tool.hashes import find_hashed
+from mondegreen.attacks.any_tool.ranks import match_ranks, split_number
 from mondegreen.attacks.any_tool.reader import PublicReader
 from mondegreen.attacks.any_tool.rows import MASKED, REPLACED, Row
 from mondegreen.attacks.any_tool.survivors import Shares
 from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.cooccurrence import KNOWN, PRINTED, Places, match_words
 from mondegreen.attacks.sensitive import word_classes
+from mondegreen.policy.lexicon import load_lexicon
 from mondegreen.text.tokenizer import tokenize
 
 _PLACES: Final = 1500
@@ -43,11 +50,10 @@ _PLACES: Final = 1500
 _CONTEXTS: Final = 12
 """Contexts of one surrogate that the reader scores."""
 
-_SURROGATES: Final = 1000
-_WORDS: Final = 2000
-"""Surrogates of all rows that are solved, and words that may be behind them."""
-
 _WEIGHTS: Final = (0.0, 0.3, 1.0)
+_ELSE: Final = 1
+"""Which of these weights is used where another way tells nothing."""
+
 _WORST: Final = 0.05
 _UNSEEN: Final = 0.5
 _CONSISTENT: Final = 0.5
@@ -88,7 +94,8 @@ def solve_surrogates(rows: Sequence[Row], reader: PublicReader) -> Attack | None
     frequent = Counter(place.word for place in places).most_common(1)[0][1]
     return Attack(
         "surrogates",
-        "solves surrogates as a cipher, by their frequency and up to 12 contexts",
+        "solves surrogates as a cipher, by their frequency, up to 12 contexts, the "
+        "words in the same rows, hashes, or ranks",
         shares.value,
         low,
         high,
@@ -154,9 +161,9 @@ def _solve_all(places: Sequence[_Place], reader: PublicReader) -> Shares:
     """Solve surrogates of all rows, one half of the rows after the other."""
     kinds = _classify({place.surrogate for place in places})
     every = Counter(place.surrogate for place in places)
-    solved = [surrogate for surrogate, _ in every.most_common(_SURROGATES)]
+    solved = [surrogate for surrogate, _ in every.most_common(PRINTED)]
     halves = [_Half(places, half, solved, kinds, reader) for half in (0, 1)]
-    found = [[half.solve(weight) for weight in _WEIGHTS] for half in halves]
+    found = [half.solve_each_way() for half in halves]
     right = [
         [half.count_right(guess) for guess in guesses]
         for half, guesses in zip(halves, found, strict=True)
@@ -167,7 +174,7 @@ def _solve_all(places: Sequence[_Place], reader: PublicReader) -> Shares:
         for own, other in ((0, 1), (1, 0)):
             if surrogate not in halves[own].words:
                 continue
-            # The weight that is best on the other half.
+            # The way that is best on the other half.
             best = int(np.argmax([sum(each.values()) for each in right[other]]))
             hits += right[own][best].get(surrogate, 0)
             count += halves[own].words[surrogate].total()
@@ -214,12 +221,59 @@ class _Half:
                 self.words.setdefault(place.surrogate, Counter())[place.word] += 1
         self._groups = {name: some for name, some in groups.items() if some}
         counts = Counter(place.word for place in known)
-        self._candidates = [word for word, _ in counts.most_common(_WORDS)]
+        self._candidates = [word for word, _ in counts.most_common(KNOWN)]
         self._prior = np.array([counts[word] for word in self._candidates], dtype=float)
         self._unseen = _UNSEEN / max(1, counts.total())
         self._prior /= max(1, counts.total())
         self._kinds = self._compare_kinds(known, kinds)
         self._contexts = self._read_contexts()
+        self._ranked = self._compare_stems(own, known)
+        self._places = self._number([*self._groups], own, lambda place: place.surrogate)
+        self._known = self._number(self._candidates, known, lambda place: place.word)
+
+    @staticmethod
+    def _compare_stems(
+        own: Sequence[_Place], known: Sequence[_Place]
+    ) -> list[tuple[dict[int, str], Counter[int], dict[str, float]]]:
+        """List the numbered surrogates of each kind, and how often words are expected.
+
+        Known is which words of the other half have a number of that kind, not which.
+        """
+        names: dict[str, dict[int, str]] = defaultdict(dict)
+        printed: dict[str, Counter[int]] = defaultdict(Counter)
+        words: dict[str, Counter[str]] = defaultdict(Counter)
+        for place in own:
+            if (split := split_number(place.surrogate)) is not None:
+                names[split[0]][split[1]] = place.surrogate
+                printed[split[0]][split[1]] += 1
+        for place in known:
+            if (split := split_number(place.surrogate)) is not None:
+                words[split[0]][place.word] += 1
+        ratio = len(own) / max(1, len(known))
+        return [
+            (names[stem], printed[stem], {w: n * ratio for w, n in words[stem].items()})
+            for stem in names
+        ]
+
+    def _match_ranks(self) -> dict[str, str]:
+        """Find the words of numbered surrogates by the order of the alphabet."""
+        return {
+            names[number]: word
+            for names, printed, words in self._ranked
+            for number, word in zip(printed, match_ranks(printed, words), strict=True)
+            if word and names[number] in self._groups
+        }
+
+    @staticmethod
+    def _number(
+        names: Sequence[str], places: Sequence[_Place], get: Callable[[_Place], str]
+    ) -> Places:
+        """Number the surrogates or words of places."""
+        numbers = {name: i for i, name in enumerate(names)}
+        return Places(
+            np.array([place.row for place in places], dtype=np.int64),
+            np.array([numbers.get(get(each), -1) for each in places], dtype=np.int64),
+        )
 
     def _compare_kinds(
         self, known: Sequence[_Place], kinds: Mapping[str, str]
@@ -260,8 +314,35 @@ class _Half:
                 scores[row] += np.log(np.maximum(ratios, _WORST)) * len(some) / each
         return scores
 
-    def solve(self, weight: float) -> dict[str, str]:
-        """Give each surrogate another word."""
+    def solve_each_way(self) -> list[dict[str, str]]:
+        """Guess the words of surrogates in all ways, always in the same order."""
+        found = [self._solve(weight) for weight in _WEIGHTS]
+        others = self._match(), self._find_hashed(), self._match_ranks()
+        return [*found, *(found[_ELSE] | other for other in others)]
+
+    def _match(self) -> dict[str, str]:
+        """Find the words of surrogates by the words in the same rows."""
+        names = [*self._groups]
+        if not self._candidates or not names:
+            return {}
+        groups = tuple(np.zeros(size, dtype=np.int64) for size in self._kinds.shape)
+        found = match_words(
+            self._places, self._known, (groups[0], groups[1]), self._kinds
+        )
+        return {
+            name: self._candidates[word]
+            for name, word in zip(names, found.tolist(), strict=True)
+            if word >= 0
+        }
+
+    def _find_hashed(self) -> dict[str, str]:
+        """Find words by their hashes: known ones, and those of the public list."""
+        lists = load_lexicon().words.values()
+        public = (word for words in lists for word in words)
+        return find_hashed(self._groups, chain(self._candidates, public))
+
+    def _solve(self, weight: float) -> dict[str, str]:
+        """Give each surrogate another word, by counts and contexts."""
         if not self._candidates or not self._groups:
             return {}
         sizes = np.array([[len(some)] for some in self._groups.values()])

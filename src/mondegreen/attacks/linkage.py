@@ -80,7 +80,7 @@ def build_linkage(ways: list[Found], texts: int, *, is_known: bool = True) -> At
     >>> found.value, found.details["strongest"]
     (1.0, 'words')
     """
-    says = f"has all {texts:,} originals and looks for that of a release"
+    says = f"has all {texts:,} originals and looks for the one of each release"
     if not is_known:
         details = {"strongest": None, "by": ways}
         unit = "share of texts"

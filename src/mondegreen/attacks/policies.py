@@ -164,8 +164,8 @@ def worst_guesses(
     most = summed[worst[0]] if worst else 0.0
     return Attack(
         "worst_word",
-        "guesses each word from its group alone, at the hidden word that is guessed "
-        "most often: the most frequent one of its group",
+        "guesses each word from its group alone; counts only the hidden word that is "
+        "easiest to guess: the most frequent one of its group",
         most,
         most,
         most,

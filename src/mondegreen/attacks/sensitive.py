@@ -619,8 +619,8 @@ def single_guess(batch: TokenizedBatch, guesses: Guesses) -> Attack:
     low, high = _bounds(batch, guesses.alone, counted)
     return Attack(
         "single_word",
-        "guesses each sensitive word from its group alone; knows policy, law and how "
-        "frequent each word is in the corpus",
+        "guesses each sensitive word from its group alone; knows the policy, its "
+        "probabilities and how frequent each word is in the corpus",
         _share(guesses.alone, counted)["value"],
         low,
         high,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     from mondegreen.attacks.related_rows import Beside
     from mondegreen.cli.attack import Files
     from mondegreen.io.base import AbstractSource
+
+_find_words = re.compile(r"\w+").findall
 
 
 def iterate_values(source: AbstractSource) -> Iterator[Mapping[str, int]]:
@@ -29,25 +33,54 @@ def iterate_values(source: AbstractSource) -> Iterator[Mapping[str, int]]:
             }
 
 
-def iterate_beside_texts(files: Files, path: str) -> Iterator[Beside]:
-    """Yield what is beside each text of a file, in the order of its texts."""
+def iterate_beside_texts(
+    files: Files, path: str, *, with_words: bool = False
+) -> Iterator[Beside]:
+    """Yield what is beside each text of a file, in the order of its texts.
+
+    ``with_words`` adds the words of the other texts of each row.
+    """
     from mondegreen.attacks.related_rows import Beside
 
     with files.open(path) as source, files.open(path) as again:
         rows = zip(iterate_texts(source), iterate_values(again), strict=False)
         for number, (texts, values) in enumerate(rows, start=1):
-            for _ in texts:
-                yield Beside(number, values)
+            for signs in iterate_signs(texts if with_words else [""] * len(texts)):
+                yield Beside(number, values, signs)
 
 
-def iterate_beside_corpus(files: Files, corpus: Sequence[str]) -> Iterator[Beside]:
+def iterate_beside_corpus(
+    files: Files, corpus: Sequence[str], *, with_words: bool = False
+) -> Iterator[Beside]:
     """Yield what is beside each text that is known: rows that are near no other."""
     last = 0
     for path in corpus:
         first = last
-        for each in iterate_beside_texts(files, path):
+        for each in iterate_beside_texts(files, path, with_words=with_words):
             last = first - each.row
             yield each._replace(row=last)
+
+
+def iterate_signs(texts: Sequence[str | None]) -> Iterator[frozenset[int]]:
+    """Yield, for each text of a row, hashes of the words of the others."""
+    if len(texts) < 2:
+        yield from (frozenset() for _ in texts)
+        return
+    words = [frozenset(map(_hash_word, _words(each or ""))) for each in texts]
+    for i in range(len(texts)):
+        others = (each for j, each in enumerate(words) if j != i)
+        yield frozenset().union(*others)
+
+
+def _words(text: str) -> list[str]:
+    return _find_words(text.lower())
+
+
+@functools.lru_cache(1 << 14)
+def _hash_word(word: str) -> int:
+    from mondegreen.attacks.related_rows import hash_value
+
+    return hash_value(word)
 
 
 def iterate_beside_pairs(files: Files) -> Iterator[Beside]:

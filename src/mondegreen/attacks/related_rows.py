@@ -18,8 +18,9 @@ distance d has 1/d votes.
 
 How often each vote is right is learnt from known rows, each read by means of the
 others. Votes count by way, by signs, by the share of the first word and by the number
-of votes for it. Those that are no better than another guess, by two standard errors,
-are not used. At each place the most reliable vote is taken.
+of votes for it. They are used if they are better, by three standard errors, than
+another guess and than the votes of all known rows, related or not. At each place the
+most reliable vote is taken.
 
 Values are kept as hashes. They are compared, never printed.
 """
@@ -49,13 +50,14 @@ SEVERAL: Final = "several columns"
 """What rows have in common, where it is no column."""
 
 _COLUMN: Final = "column "
+_ALL: Final = "all rows"
 
 _NEIGHBORS: Final = 4
 """Known rows on each side of a row that are near it, and how far away they may be."""
 _FARTHEST: Final = 16
 
 _COLUMNS: Final = 64
-"""Columns that are looked at: those in which most values occur again."""
+"""Columns that are compared at most: those in which most values occur again."""
 
 _RELATED: Final = 64
 """Known rows with one value that vote, at equal distances."""
@@ -64,14 +66,14 @@ _CLOSEST: Final = 8
 """Known rows that vote, of those with several values or signs in common."""
 
 _LEARNT: Final = 500
-_PLACES: Final = 64
+_PLACES: Final = 32
 """Known rows that show how often a vote is right, and places of each."""
 
 _ENOUGH: Final = 20
 """So many votes of a kind tell how reliable they are; of fewer, smaller ones do too."""
 
 _SIZES: Final = range(-4, 5)
-_SURE: Final = 2.0
+_SURE: Final = 3.0
 _SHARES: Final = (0.4, 0.6, 0.8, 0.95)
 
 _Key: TypeAlias = tuple[int, ...]
@@ -161,33 +163,46 @@ class _Votes:
             ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
             self._ranked[key] = ranked, sum(counts.values())
         ranked, total = self._ranked[key]
-        less: Counter[int] = Counter()
+        less: dict[int, float] = {}
         for tally in without:
             for word, count in tally.get(key, {}).items():
-                less[word] += int(count)
+                less[word] = less.get(word, 0) + count
+        # Of equal words the first one: what is left out must not decide between them.
         best = (0, 0.0)
         for word, count in ranked:
-            if count - less[word] > best[1]:
-                best = word, count - less[word]
+            votes = count - less.get(word, 0)
+            if votes > best[1] or (votes == best[1] and word < best[0]):
+                best = word, votes
             if word not in less:
                 break
-        return (*best, total - less.total()) if best[1] > 0 else None
+        return (*best, total - sum(less.values())) if best[1] > 0 else None
 
 
 @final
 @dataclass(slots=True)
 class _Record:
-    """How often votes of one kind are right, and how often another guess is."""
+    """How often votes of one kind are right, and how often two other guesses are."""
 
     votes: int = 0
     right: int = 0
-    better: int = 0
-    worse: int = 0
+    better: list[int] = field(default_factory=lambda: [0, 0])
+    worse: list[int] = field(default_factory=lambda: [0, 0])
+
+    def add(self, is_right: bool, others: Sequence[bool]) -> None:
+        """Add a vote, and whether the other guesses are right."""
+        self.votes += 1
+        self.right += is_right
+        for i, other in enumerate(others):
+            self.better[i] += is_right and not other
+            self.worse[i] += other and not is_right
 
     @property
     def is_better(self) -> bool:
-        """Whether they are better than the other guess, by two standard errors."""
-        return self.better - self.worse > _SURE * math.sqrt(self.better + self.worse)
+        """Whether they are better than each of the other guesses, beyond chance."""
+        return all(
+            more - less > _SURE * math.sqrt(more + less)
+            for more, less in zip(self.better, self.worse, strict=True)
+        )
 
     @property
     def chance(self) -> float:
@@ -301,22 +316,44 @@ class RelatedRows:
             What is seen at each word of these texts, if it is not what their signs are,
             because of noise.
         """
+        chosen = {
+            text: dict(islice(some.items(), 0, None, max(1, len(some) // _PLACES)))
+            for text, some in rights.items()
+        }
+        signs = self._signs if seen is None else seen
+        common = self._read_by_all(chosen, signs)
         records: dict[_Kind, _Record] = {}
-        for text, some in rights.items():
-            step = max(1, len(some) // _PLACES)
-            chosen = dict(islice(some.items(), 0, None, step))
-            signs = self._signs[text] if seen is None else seen[text]
+        for text, some in chosen.items():
             for place, kind, word, _ in self._iterate_votes(
-                self._beside[text], signs, [*chosen], self._sources
+                self._beside[text], signs[text], [*some], self._sources
             ):
                 own = records.setdefault(kind, _Record())
                 is_right = word == int(self._words[text][place])
-                own.votes += 1
-                own.right += is_right
-                own.better += is_right and not chosen[place]
-                own.worse += chosen[place] and not is_right
+                own.add(is_right, (some[place], common[text, place]))
         pooled = {kind: _pool(records, kind) for kind in _list_kinds(records)}
         self._records = {kind: own for kind, own in pooled.items() if own.is_better}
+
+    def _read_by_all(
+        self,
+        places: Mapping[int, Iterable[int]],
+        signs: Mapping[int, Any] | Sequence[Any],
+    ) -> dict[tuple[int, int], bool]:
+        """Tell where a guess is right that all known rows vote for, related or not."""
+        records: dict[_Kind, _Record] = {}
+        votes: dict[tuple[int, int], list[tuple[_Kind, bool]]] = {}
+        for text, some in places.items():
+            for place, kind, word, _ in self._iterate_votes(
+                self._beside[text], signs[text], [*some], [_ALL]
+            ):
+                is_right = word == int(self._words[text][place])
+                records.setdefault(kind, _Record()).add(is_right, ())
+                votes.setdefault((text, place), []).append((kind, is_right))
+        every = ((text, place) for text, some in places.items() for place in some)
+        best = {
+            at: max(own, key=lambda vote: records[vote[0]].chance)
+            for at, own in votes.items()
+        }
+        return {at: at in best and best[at][1] for at in every}
 
     @property
     def has_votes(self) -> bool:
@@ -393,15 +430,13 @@ class RelatedRows:
     ) -> tuple[_Votes | None, Sequence[_Tally]]:
         """Find the votes of a source for a row, and those of this row among them."""
         own = self._rows.get(beside.row, [])
-        if source.startswith(_COLUMN):
-            name = source.removeprefix(_COLUMN)
-            value = beside.values.get(name)
-            chosen = self._columns[name].get(value, ()) if value is not None else ()
+        if source.startswith(_COLUMN) or source == _ALL:
+            chosen = self._list_equal(source, beside)
             if not chosen or set(own).issuperset(chosen):
                 return None, ()
-            if (votes := self._votes.get((name, chosen[0]))) is None:
+            if (votes := self._votes.get((source, chosen[0]))) is None:
                 votes = _Votes((self._tallies[i], 1.0) for i in chosen)
-                self._votes[name, chosen[0]] = votes
+                self._votes[source, chosen[0]] = votes
             return votes, [self._tallies[i] for i in own if i in chosen]
         if source == ROW_ORDER:
             related = self._find_neighbors(beside.row)
@@ -413,6 +448,14 @@ class RelatedRows:
         if not related:
             return None, ()
         return _Votes((self._tallies[i], weight) for i, weight in related), ()
+
+    def _list_equal(self, source: str, beside: Beside) -> Sequence[int]:
+        """List the known texts with the same value in a column, or all of them."""
+        if source == _ALL:
+            return range(len(self._tallies))
+        name = source.removeprefix(_COLUMN)
+        value = beside.values.get(name)
+        return () if value is None else self._columns[name].get(value, ())
 
     def _find_neighbors(self, row: int) -> list[tuple[int, float]]:
         if row <= 0:
@@ -442,8 +485,9 @@ def _pool(records: Mapping[_Kind, _Record], kind: _Kind) -> _Record:
         if (own := records.get((*kind[:3], size))) is not None:
             found.votes += own.votes
             found.right += own.right
-            found.better += own.better
-            found.worse += own.worse
+            for i in range(2):
+                found.better[i] += own.better[i]
+                found.worse[i] += own.worse[i]
         size -= 1
     return found
 

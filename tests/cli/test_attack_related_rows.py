@@ -8,6 +8,7 @@ import pytest
 
 from commands import run_command
 from mondegreen.attacks.related_rows import OTHER_TEXTS, RELATED, ROW_ORDER
+from mondegreen.cli import related_rows
 
 NAMES = "Anna Maria Julia Laura Sarah Helen Thomas Peter Robert David".split()
 ILLS = "diabetes asthma pneumonia cancer epilepsy migraine arthritis".split()
@@ -146,3 +147,22 @@ def test_a_table_names_the_column_and_no_value(folder):
     given = ["attack", "a.csv", "--column", "text", "--epsilon", "14", "--quiet"]
     shown = run_command(*given, secret="u00990").stdout
     assert f"recovered from {RELATED}, most by 'link': " in shown
+
+
+def test_a_stream_is_read_once(folder, monkeypatch):
+    """Then columns are not compared, and the order of rows is."""
+    rows = make_rows("order")
+    write(folder / "a.csv", rows, ["link", "text"])
+    monkeypatch.setattr(related_rows, "can_read_again", lambda path: False)
+    found = attack("a.csv", "--column", "text", "--epsilon", 14)
+    assert (found["column"], found["value"] > 0.5) == (ROW_ORDER, True)
+
+
+def test_texts_in_lists_of_json_are_related_by_fields(folder):
+    rows = [
+        {"who": {"id": row["link"]}, "tags": ["a", None], "said": [row["text"], "Hi"]}
+        for row in make_rows("id")
+    ]
+    (folder / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = attack("a.jsonl", "--column", "said", "--epsilon", 14)
+    assert (found["column"], found["value"] > 0.8) == ("who.id", True)

@@ -710,26 +710,26 @@ def _read_beside(
     """
     import numpy as np
 
-    from mondegreen.cli.related_rows import iterate_beside_pairs, iterate_beside_texts
+    from mondegreen.cli.related_rows import iterate_beside_pairs, read_beside_sample
 
-    rows = (
-        iterate_beside_texts(files, files.sample)
-        if releases is None
-        else iterate_beside_pairs(files)
-    )
+    if releases is None:
+        rows = read_beside_sample(files, texts)
+    else:
+        rows = [*islice(iterate_beside_pairs(files), len(texts))]
     draw = None
     if releases is None:
         draw = functools.partial(state.response.sample, rng=np.random.default_rng(seed))
-    return _add_signs(policy, [*islice(rows, len(texts))], releases or texts, draw)
+    return _add_signs(policy, rows, releases or texts, draw)
 
 
 def _read_beside_corpus(
     policy: Policy, files: Files, corpus: Sequence[str], known: Sequence[str]
 ) -> list[Beside]:
     """Read what is beside each text that the attacker knows, in the same columns."""
-    from mondegreen.cli.related_rows import iterate_beside_corpus
+    from mondegreen.cli.related_rows import read_beside_corpus
 
-    return _add_signs(policy, [*iterate_beside_corpus(files, corpus)], known)
+    rows = read_beside_corpus(files, corpus, known, with_words=False)
+    return _add_signs(policy, rows, known)
 
 
 def _add_signs(

@@ -90,7 +90,7 @@ def attack_any_tool(
         language,
         space,
         known=known,
-        known_beside=_read_beside_known(files, asked),
+        known_beside=_read_beside_known(files, asked, known),
         has_spans=asked.spans is not None,
         sample=asked.texts,
         seed=asked.seed,
@@ -130,7 +130,7 @@ def read_at_face_value(
         language,
         space,
         known=known,
-        known_beside=_read_beside_known(files, asked),
+        known_beside=_read_beside_known(files, asked, known),
         sample=texts,
         seed=seed,
     )
@@ -227,11 +227,13 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
         raise SourceError(files.sample, f"no spans at {asked.spans!r}", hint=hint)
 
 
-def _read_beside_known(files: Files, asked: Asked) -> list[Beside]:
+def _read_beside_known(
+    files: Files, asked: Asked, known: Sequence[str]
+) -> list[Beside]:
     """Read what is beside the texts that the attacker knows, in the same columns."""
-    from mondegreen.cli.related_rows import iterate_beside_corpus
+    from mondegreen.cli.related_rows import read_beside_corpus
 
-    return [*iterate_beside_corpus(files, asked.corpus, with_words=True)]
+    return read_beside_corpus(files, asked.corpus, known, with_words=True)
 
 
 def _iterate_names(files: Files) -> Iterator[Sequence[str]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mondegreen.cli.score import read_cells, row_pairs
@@ -31,6 +33,31 @@ def iterate_values(source: AbstractSource) -> Iterator[Mapping[str, int]]:
                 for path, values in source.group_values(record).items()
                 if any(value not in (None, "", b"") for value in values)
             }
+
+
+def read_beside_corpus(
+    files: Files, corpus: Sequence[str], known: Sequence[str], *, with_words: bool
+) -> list[Beside]:
+    """Read what is beside each known text; nothing of a stream, which is read once."""
+    from mondegreen.attacks.related_rows import Beside
+
+    if not all(map(can_read_again, corpus)):
+        return [Beside(-i, {}) for i, _ in enumerate(known, start=1)]
+    return [*iterate_beside_corpus(files, corpus, with_words=with_words)]
+
+
+def read_beside_sample(files: Files, texts: Sequence[str]) -> list[Beside]:
+    """Read what is beside the first texts of SAMPLE; of a stream, their order."""
+    from mondegreen.attacks.related_rows import Beside
+
+    if not can_read_again(files.sample):
+        return [Beside(i, {}) for i, _ in enumerate(texts, start=1)]
+    return [*islice(iterate_beside_texts(files, files.sample), len(texts))]
+
+
+def can_read_again(path: str) -> bool:
+    """Whether a path is a file, and no stream."""
+    return path != "-" and Path(path).is_file()
 
 
 def iterate_beside_texts(

@@ -12,6 +12,7 @@ from mondegreen.attacks.information import mutual_information
 from mondegreen.attacks.linkage import linkage
 from mondegreen.attacks.outputs import compute_outputs
 from mondegreen.attacks.pairs import Pairs
+from mondegreen.attacks.related_rows import Beside
 from mondegreen.attacks.run import Tell
 from mondegreen.attacks.sensitive import (
     InDomainReader,
@@ -35,6 +36,7 @@ def attack_policy(
     pairs: Pairs,
     *,
     links: Weights | None = None,
+    beside: Sequence[Beside] = (),
     is_public: bool = False,
     tell: Tell = lambda line: None,
 ) -> dict[str, Attack]:
@@ -54,6 +56,8 @@ def attack_policy(
         The symbols of the originals, and the released ones.
     links : int array, shape (words,), optional
         Which places the release prints alike, under a scope wider than a place.
+    beside : sequence of Beside
+        What is beside each original in its file.
     is_public : bool
         Whether the corpus is public, so that words may be named.
     tell : callable
@@ -72,7 +76,12 @@ def attack_policy(
     if pairs.released is not None:
         tell("hidden words")
         guesses = guess_hidden_words(
-            reader, batch, pairs.released, with_neighbors=True, links=links
+            reader,
+            batch,
+            pairs.released,
+            with_neighbors=True,
+            links=links,
+            beside=beside,
         )
         hidden = policy.alphabet.is_group(pairs.inputs)
         read = sensitive_words(batch, guesses, hidden)

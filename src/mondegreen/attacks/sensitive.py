@@ -33,6 +33,7 @@ from mondegreen.attacks.cooccurrence import (
 from mondegreen.attacks.linked import combine_places, solve_cipher
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.attacks.reader import Knowledge, Reader, TableReader
+from mondegreen.attacks.related_rows import RELATED, Beside, RelatedRows
 from mondegreen.attacks.similar_texts import Level, SimilarTexts
 from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import Decoder
@@ -166,6 +167,8 @@ class InDomainReader:
         The law of the release, so that the reader allows for words that strayed.
     candidates : int
         Words that are tried for each hidden place: the most frequent of its symbol.
+    beside : sequence of Beside
+        What is beside each text of the corpus, in its file; nothing if not given.
     """
 
     def __init__(
@@ -175,6 +178,7 @@ class InDomainReader:
         response: Response,
         *,
         candidates: int = _CANDIDATES,
+        beside: Sequence[Beside] = (),
     ) -> None:
         self.lookup = PolicyLookup(policy)
         seen: Counter[tuple[int, str]] = Counter()
@@ -205,13 +209,19 @@ class InDomainReader:
         self._ordinary = len(policy.ordinary)
         starts = np.cumsum([len(each) for each in signs])[:-1]
         flat = np.concatenate(own) if own else np.zeros(0, dtype=np.int32)
-        self._similar = SimilarTexts(signs, np.split(flat, starts) if signs else [])
+        by_text = np.split(flat, starts) if signs else []
+        self._similar = SimilarTexts(signs, by_text)
         self._hidden = self._list_hidden(
             np.concatenate(signs) if signs else flat, flat, [*map(len, signs)]
         )
+        self._related: RelatedRows | None = None
+        if beside:
+            places = [np.flatnonzero(self._is_hidden(each)).tolist() for each in signs]
+            self._related = RelatedRows(beside, signs, by_text, places)
         self._set_channel(response)
 
     def _set_channel(self, response: Response) -> None:
+        self._response = response
         self._channel = self._make_channel(response)
         every = np.ones(len(self.index) + 1, dtype=np.bool_)
         self._decoder, self._blind = (
@@ -360,6 +370,50 @@ class InDomainReader:
             found[text[places[is_similar]]] = copied.words[is_similar]
         return found
 
+    def copy_from_related_rows(
+        self, symbols: Ids, starts: Weights, read: Ids, beside: Sequence[Beside]
+    ) -> tuple[Ids, str] | None:
+        """Copy hidden words from known rows that have something in common.
+
+        Parameters
+        ----------
+        symbols, starts, read : int arrays
+            As of :meth:`guess_by_similar_texts`.
+        beside : sequence of Beside
+            What is beside each text.
+
+        Returns
+        -------
+        (int array of shape (words,), str), or None
+            The words, and the column that gave most of them; None if no row has enough
+            in common with known ones.
+        """
+        if self._related is None or not beside:
+            return None
+        self._learn_related_rows(self._related)
+        found, columns = read.copy(), Counter[str]()
+        for own, text in zip(
+            beside, np.split(np.arange(len(symbols)), starts[1:-1]), strict=True
+        ):
+            places = np.flatnonzero(self._is_hidden(symbols[text])).tolist()
+            for place, copied in self._related.copy(own, symbols[text], places).items():
+                columns[copied.column] += copied.word != read[text[place]]
+                found[text[place]] = copied.word
+        return (found, columns.most_common(1)[0][0]) if columns else None
+
+    def _learn_related_rows(self, related: RelatedRows) -> None:
+        """Learn how reliable related rows are: draw a release of the known texts."""
+        rng = np.random.default_rng(0)
+        seen, rights = dict[int, Ids](), dict[int, dict[int, bool]]()
+        for text in related.choose_texts():
+            found, words = self._similar.get_text(text)
+            symbols = self._response.sample(found.astype(np.int32), rng)
+            (places,) = np.nonzero(self._is_hidden(symbols))
+            alone = self.guess_alone(symbols[places]) == words[places]
+            seen[text] = symbols
+            rights[text] = dict(zip(places.tolist(), alone.tolist(), strict=True))
+        related.learn(rights, seen)
+
     def guess_as_cipher(
         self, symbols: Ids, ends: Marks, links: Weights, weight: float
     ) -> Ids:
@@ -439,7 +493,7 @@ class Guesses:
     the word itself. ``known`` tells which words the attacker has in its vocabulary: no
     other word can be recovered. ``others`` holds the hits of other ways to guess, such
     as a reader that sees the ordinary words and no group. All have the shape (words,),
-    flat over all texts.
+    flat over all texts. ``column`` names what related rows have in common most often.
     """
 
     hits: Marks
@@ -448,6 +502,7 @@ class Guesses:
     knows: str
     corpus_words: int
     others: Mapping[str, Marks] = field(default_factory=dict)
+    column: str | None = None
 
 
 def guess_hidden_words(
@@ -457,11 +512,13 @@ def guess_hidden_words(
     *,
     with_neighbors: bool = False,
     links: Weights | None = None,
+    beside: Sequence[Beside] = (),
 ) -> Guesses:
     """Read a release under a policy: one released symbol for each word of ``batch``.
 
     ``with_neighbors`` also guesses from the ordinary words without the groups, which
-    takes as long again. ``links`` tells which places the release prints alike.
+    takes as long again. ``links`` tells which places the release prints alike, and
+    ``beside`` what is beside each text in its file.
     """
     truth = reader.ids([canonical(word) for word in batch.words()])
     known, ends = truth < reader.unknown, find_ends(batch)
@@ -470,6 +527,9 @@ def guess_hidden_words(
     if with_neighbors:
         others[NEIGHBORS] = reader.guess_by_neighbors(released, ends)
     others[SIMILAR] = reader.guess_by_similar_texts(released, batch.begins, read)
+    related = reader.copy_from_related_rows(released, batch.begins, read, beside)
+    if related is not None:
+        others[RELATED] = related[0]
     texts = np.repeat(np.arange(len(batch.parts)), batch.counts())
     if links is not None and (texts[links] != texts).any():
         for name, weight in CIPHERS.items():
@@ -484,6 +544,7 @@ def guess_hidden_words(
         "sees the ordinary words, knows the policy and its probabilities",
         reader.corpus_words,
         {name: (found == truth) & known for name, found in others.items()},
+        None if related is None else related[1],
     )
 
 
@@ -561,7 +622,8 @@ def sensitive_words(
         guess from the output of the word alone), ``neighbors_alone`` (the guess from
         the ordinary words without the groups, where it was made), ``by`` (all of these
         guesses, each with its own classes: a limit is compared with the best one),
-        ``by_class``, and ``beside``: numbers and rare words, which are not counted.
+        ``column`` (what rows have in common that tells most, if they do), ``by_class``,
+        and ``beside``: numbers and rare words, which are not counted.
     """
     classes = word_classes(batch)
     counted = ~np.isin(classes, _NOT_COUNTED)
@@ -606,6 +668,7 @@ def sensitive_words(
             "hidden_only": whole["hidden_only"],
             "group_alone": _share(alone, counted),
             **context,
+            **({} if guesses.column is None else {"column": guesses.column}),
             "by": by,
             "by_class": whole["by_class"],
             "beside": beside,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -26,10 +27,12 @@ from mondegreen.settings import Settings
 from mondegreen.wording import amount, figure
 
 if TYPE_CHECKING:
+    from mondegreen.arrays import Ids
     from mondegreen.attacks.attack import Attack
     from mondegreen.attacks.pairs import Pairs
     from mondegreen.attacks.printed import AbstractPrintedRows
     from mondegreen.attacks.reader import Knowledge
+    from mondegreen.attacks.related_rows import Beside
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
     from mondegreen.language.ngrams import NGrams
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
     from mondegreen.policy.policy import Policy
     from mondegreen.report.sarif import Finding
     from mondegreen.wording import Kind
+
+_Each = TypeVar("_Each")
 
 _OWN: Final = (
     "Computed from your texts: if the texts are private, keep these numbers private."
@@ -520,9 +525,10 @@ class Files:
 
     def texts(self, path: str) -> Iterator[str]:
         """Yield the texts of a file that are there."""
+        from mondegreen.cli.related_rows import iterate_texts
+
         with self.open(path) as source:
-            for batch in source.batches():
-                yield from (text for text in source.texts(batch) if text is not None)
+            yield from chain.from_iterable(iterate_texts(source))
 
 
 @dataclass(frozen=True)
@@ -655,19 +661,23 @@ def _attack_policy(
     state = law.prepare(policy.alphabet)
     texts, releases = _read(files, state, most if corpus else 2 * most)
     whole = texts, releases
+    beside = _read_beside(policy, state, files, *whole, seed)
     if corpus:
         known = read_corpus(files, corpus, frozenset(texts))
         say_known_texts(known, frozenset(texts))
+        known_beside = _read_beside_corpus(policy, files, corpus, known)
     else:
         halves = draw_parts(len(texts))
         mine = np.flatnonzero(halves == 0).tolist()
-        known = [text for text, half in zip(texts, halves, strict=True) if half]
+        known = [*compress(texts, halves)]
+        known_beside = [*compress(beside, halves)]
+        beside = [beside[i] for i in mine]
         texts = [texts[i] for i in mine]
         releases = None if releases is None else [releases[i] for i in mine]
     if not known:
         raise _without_corpus(files)
     show("the corpus of the attacker")
-    reader = InDomainReader(policy, known, state.response)
+    reader = InDomainReader(policy, known, state.response, beside=known_beside)
     pairs = build_pairs(texts, reader.lookup, releases)
     check_words(pairs, files)
     trouble: str | None = None
@@ -694,6 +704,7 @@ def _attack_policy(
         batch,
         pairs,
         links=links,
+        beside=_choose(beside, pairs),
         is_public=bool(corpus),
         tell=show,
     )
@@ -720,6 +731,65 @@ def _attack_policy(
         f"corpus of the attacker: {size}, of {whence}"
     )
     return Made(found, about, setting)
+
+
+def _read_beside(
+    policy: Policy,
+    state: Any,
+    files: Files,
+    texts: Sequence[str],
+    releases: Sequence[str] | None,
+    seed: int,
+) -> list[Beside]:
+    """Read what the release shows beside each text: columns, and texts of its row.
+
+    Without a RELEASE, the columns of SAMPLE count, and a release is drawn.
+    """
+    import numpy as np
+
+    from mondegreen.cli.related_rows import iterate_beside_pairs, read_beside_sample
+
+    if releases is None:
+        rows = read_beside_sample(files, texts)
+    else:
+        rows = [*islice(iterate_beside_pairs(files), len(texts))]
+    draw = None
+    if releases is None:
+        draw = functools.partial(state.response.sample, rng=np.random.default_rng(seed))
+    return _add_signs(policy, rows, releases or texts, draw)
+
+
+def _read_beside_corpus(
+    policy: Policy, files: Files, corpus: Sequence[str], known: Sequence[str]
+) -> list[Beside]:
+    """Read what is beside each text that the attacker knows, in the same columns."""
+    from mondegreen.cli.related_rows import read_beside_corpus
+
+    rows = read_beside_corpus(files, corpus, known, with_words=False)
+    return _add_signs(policy, rows, known)
+
+
+def _add_signs(
+    policy: Policy,
+    beside: list[Beside],
+    texts: Sequence[str],
+    draw: Callable[[Ids], Ids] | None = None,
+) -> list[Beside]:
+    """Add what the other texts of each row show: words, or groups of hidden ones."""
+    import numpy as np
+
+    from mondegreen.attacks.related_rows import add_signs
+    from mondegreen.policy.lookup import PolicyLookup
+
+    if len({each.row for each in beside}) == len(beside):
+        return beside
+    lookup = PolicyLookup(policy)
+    batch = lookup.cut(texts)
+    symbols = lookup.codes(batch)
+    if draw is not None:
+        symbols = draw(symbols)
+    own = np.split(symbols, batch.begins[1:-1])
+    return add_signs(beside, (each.tolist() for each in own))
 
 
 def _read_shown(
@@ -813,10 +883,10 @@ def _without_corpus(files: Files) -> SourceError:
     return SourceError(files.sample, problem, hint=hint)
 
 
-def _choose(texts: list[str], pairs: Pairs) -> list[str]:
-    """Take the texts that are among the pairs."""
+def _choose(texts: Sequence[_Each], pairs: Pairs) -> list[_Each]:
+    """Take the texts that are among the pairs, or what belongs to each of them."""
     if pairs.chosen is None:
-        return texts
+        return [*texts]
     return list(compress(texts, pairs.chosen.tolist()))
 
 
@@ -1070,6 +1140,8 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
 
 def _of_classes(attack: Attack) -> Iterator[str]:
     """What stands behind the share of sensitive words: of each class, the best way."""
+    from mondegreen.attacks.related_rows import RELATED
+
     details, hidden = attack.details, attack.details["hidden_only"]
     yield f"\nsensitive words: {attack.n:,}"
     if hidden["n"] < attack.n:
@@ -1083,7 +1155,9 @@ def _of_classes(attack: Attack) -> Iterator[str]:
         f"{figure(known['value'], 'percent')} %"
     )
     for way in details["by"]:
-        yield f"recovered from {way['by']}: {figure(way['value'], 'percent')} %"
+        has_column = way["by"] == RELATED and "column" in details
+        most = f", most by {details['column']!r}" if has_column else ""
+        yield f"recovered from {way['by']}{most}: {figure(way['value'], 'percent')} %"
     classes = [*details["by_class"].items()]
     classes += [(f"{name} (not counted)", of) for name, of in details["beside"].items()]
     rows = [["class", "recovered", "at most (95 %)", "words"]]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mondegreen.attacks.any_tool.rows import Given
     from mondegreen.attacks.any_tool.run import Found
     from mondegreen.attacks.attack import Attack
+    from mondegreen.attacks.related_rows import Beside
     from mondegreen.cli.attack import Files, Made
     from mondegreen.language.ngrams import NGrams
     from mondegreen.report.sarif import Finding
@@ -89,6 +90,7 @@ def attack_any_tool(
         language,
         space,
         known=known,
+        known_beside=_read_beside_known(files, asked, known),
         has_spans=asked.spans is not None,
         sample=asked.texts,
         seed=asked.seed,
@@ -123,7 +125,15 @@ def read_at_face_value(
     space = load_space(DEFAULT_SPACE)
     language, known = _language(files, asked, space, tells=False)
     rows = _iterate_given(files, asked)
-    return read_release(rows, language, space, known=known, sample=texts, seed=seed)
+    return read_release(
+        rows,
+        language,
+        space,
+        known=known,
+        known_beside=_read_beside_known(files, asked, known),
+        sample=texts,
+        seed=seed,
+    )
 
 
 def _hint(found: Found) -> dict[str, str]:
@@ -155,6 +165,8 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
     """Pair texts, releases, annotations and labels, row by row."""
     from mondegreen.attacks.any_tool.rows import Given
     from mondegreen.attacks.any_tool.spans import SpanError, read_spans
+    from mondegreen.attacks.related_rows import Beside
+    from mondegreen.cli.related_rows import iterate_signs, iterate_values
     from mondegreen.cli.score import row_pairs
 
     named = {"--spans": asked.spans, "--label": asked.label, "--time": asked.time}
@@ -171,9 +183,13 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
         strict=False,
     )
     has_spans = asked.spans is None
-    with files.open(files.sample) as mine, files.open(release) as theirs:
-        rows = zip(row_pairs(mine, theirs), names, strict=False)
-        for (number, texts, released), stated in rows:
+    with (
+        files.open(files.sample) as mine,
+        files.open(release) as theirs,
+        files.open(release) as again,
+    ):
+        rows = zip(row_pairs(mine, theirs), names, iterate_values(again), strict=False)
+        for (number, texts, released), stated, values in rows:
             spans, label, *times = next(beside, (None, None, None, None))
             has_spans |= spans is not None
             if fields and len(texts) > 1:
@@ -183,7 +199,8 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
                 _read_time(value, path, asked.time, number)
                 for value, path in zip(times, (files.sample, release), strict=True)
             )
-            for text, found in zip(texts, released, strict=True):
+            signs = iterate_signs(released)
+            for text, found, own in zip(texts, released, signs, strict=True):
                 if text is None:
                     continue
                 try:
@@ -203,10 +220,20 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
                     time,
                     released_time,
                     stated,
+                    Beside(number, values, own),
                 )
     if not has_spans:
         hint = "name the field of annotations with --spans"
         raise SourceError(files.sample, f"no spans at {asked.spans!r}", hint=hint)
+
+
+def _read_beside_known(
+    files: Files, asked: Asked, known: Sequence[str]
+) -> list[Beside]:
+    """Read what is beside the texts that the attacker knows, in the same columns."""
+    from mondegreen.cli.related_rows import read_beside_corpus
+
+    return read_beside_corpus(files, asked.corpus, known, with_words=True)
 
 
 def _iterate_names(files: Files) -> Iterator[Sequence[str]]:

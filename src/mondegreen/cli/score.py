@@ -184,7 +184,7 @@ def row_pairs(
     original: AbstractSource, release: AbstractSource
 ) -> Iterator[tuple[int, list[str | None], list[str | None]]]:
     """Yield the number of each row, its texts and their releases."""
-    rows = enumerate(zip_longest(_rows(original), _rows(release)), start=1)
+    rows = enumerate(zip_longest(read_cells(original), read_cells(release)), start=1)
     for number, (mine, theirs) in rows:
         if mine is None or theirs is None:
             raise _of_other_length(original, release)
@@ -211,7 +211,7 @@ def row_pairs(
         yield number, texts, released
 
 
-def _rows(source: AbstractSource) -> Iterator[list[Any]]:
+def read_cells(source: AbstractSource) -> Iterator[list[Any]]:
     """Yield the values of the text columns of each row."""
     for batch in source.batches():
         columns = [batch.column(name).to_pylist() for name in source.text_columns]

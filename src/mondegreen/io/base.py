@@ -175,15 +175,19 @@ class AbstractSource(ABC):
 
     def list_values(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """List what is no text in a record, such as numbers, where a path has one."""
+        return {
+            path: values[0]
+            for path, values in self.group_values(record).items()
+            if len(values) == 1 and not isinstance(values[0], str | bytes | bool | None)
+        }
+
+    def group_values(self, record: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """List all values at each path of a record, but for those of text columns."""
         found: dict[str, list[Any]] = {}
         for path, value in _find_values(record, None):
             if path not in self.text_columns:
                 found.setdefault(path, []).append(value)
-        return {
-            path: values[0]
-            for path, values in found.items()
-            if len(values) == 1 and not isinstance(values[0], str | bytes | bool | None)
-        }
+        return found
 
     def __enter__(self) -> AbstractSource:
         return self

@@ -23,7 +23,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, final
@@ -36,6 +36,7 @@ from mondegreen.attacks.any_tool.rows import MASKED, MOVED, REPLACED, STANDS, Ro
 from mondegreen.attacks.any_tool.survivors import Shares
 from mondegreen.attacks.attack import Attack, find_strongest, wilson
 from mondegreen.attacks.parts import draw_parts
+from mondegreen.attacks.related_rows import RELATED, Beside, RelatedRows
 from mondegreen.attacks.sensitive import SIMILAR, word_classes
 from mondegreen.attacks.similar_texts import Copied, Level, SimilarTexts
 from mondegreen.language.ngrams import NGrams
@@ -124,6 +125,8 @@ class PublicReader:
         random, and used on the other half.
     known : sequence of str
         Other texts of the domain that the attacker has, without releases.
+    known_beside : sequence of Beside
+        What is beside each of these texts in their file; nothing if not given.
     """
 
     def __init__(
@@ -132,6 +135,7 @@ class PublicReader:
         space: Space,
         rows: Sequence[Row],
         known: Sequence[str] = (),
+        known_beside: Sequence[Beside] = (),
     ) -> None:
         language.check_space(space)
         self._language, self._space, self._rows = language, space, rows
@@ -151,7 +155,7 @@ class PublicReader:
         ]
         self._units = _unit_vectors(space)
         self._marks: dict[str, int] = {}
-        self._known = known
+        self._known, self._known_beside = known, known_beside
         self._similar: dict[int, tuple[SimilarTexts, list[int]]] = {}
 
     def _learn(self, rows: Sequence[Row]) -> _Domain:
@@ -358,14 +362,88 @@ class PublicReader:
             rows = [i for i, each in enumerate(self.halves) if each != half]
             signs = [self._signs(self._rows[i]) for i in rows]
             words = [self._ids(self._rows[i].words) for i in rows]
-            for i in range(0, len(self._known), _BATCH):
-                batch = tokenize(self._known[i : i + _BATCH])
-                own = self._ids([canonical(word) for word in batch.words()])
-                seen = self._expect_signs(own, word_classes(batch), half)
-                words += np.split(own, batch.begins[1:-1])
-                signs += np.split(seen, batch.begins[1:-1])
+            for own, seen in self._iterate_known(half):
+                words.append(own)
+                signs.append(seen)
             self._similar[half] = SimilarTexts(signs, words), rows
         return self._similar[half]
+
+    def _iterate_known(
+        self, half: int, *, by_class: bool = False
+    ) -> Iterator[tuple[Weights, Weights]]:
+        """Yield the words of each known text, and what a release would show of them."""
+        for i in range(0, len(self._known), _BATCH):
+            batch = tokenize(self._known[i : i + _BATCH])
+            own = self._ids([canonical(word) for word in batch.words()])
+            classes = word_classes(batch)
+            seen = self._expect_signs(own, classes, half)
+            if by_class and (mark := self._marks.get(_REPLACEMENT)) is not None:
+                seen = np.array(
+                    [
+                        self._number_mark(_REPLACEMENT, name) if sign == mark else sign
+                        for sign, name in zip(seen.tolist(), classes, strict=True)
+                    ],
+                    dtype=np.int64,
+                )
+            yield from zip(
+                np.split(own, batch.begins[1:-1]),
+                np.split(seen, batch.begins[1:-1]),
+                strict=True,
+            )
+
+    def find_related(
+        self, half: int, rights: Mapping[int, Mapping[int, bool]]
+    ) -> RelatedRows | None:
+        """Find the rows that an attacker on a half knows, by what is beside them.
+
+        ``rights`` tells whether another guess is right, at some places of rows. None if
+        nothing is known of what is beside them.
+        """
+        rows = [i for i, each in enumerate(self.halves) if each != half]
+        beside, signs, words, places = list[Beside](), [], [], []
+        for i in rows:
+            row = self._rows[i]
+            if row.beside is None:
+                return None
+            beside.append(row.beside)
+            signs.append(self.list_marks(row))
+            words.append(self._ids(row.words))
+            places.append(list_hidden(row))
+        if self._known_beside:
+            for own, seen in self._iterate_known(half, by_class=True):
+                words.append(own)
+                signs.append(seen)
+                places.append(np.flatnonzero(seen < _OF_WORDS).tolist())
+            beside += self._known_beside
+        found = RelatedRows(beside, signs, words, places)
+        found.learn({at: rights[i] for at, i in enumerate(rows) if i in rights})
+        return found
+
+    def list_marks(self, row: Row) -> Weights:
+        """Number what is seen at each word of a row: the word, a mark or a class.
+
+        A replaced word shows the class of the word that is printed.
+        """
+        found = self._signs(row)
+        for i, fate in enumerate(row.fate):
+            if fate == REPLACED:
+                name = self._printed_classes[row.released.keys[row.target[i]]]
+                found[i] = self._number_mark(_REPLACEMENT, name)
+        return found
+
+    def _number_mark(self, mark: str, name: str) -> int:
+        return self._marks.setdefault(f"{mark}: {name}", len(self._marks))
+
+    @functools.cached_property
+    def _printed_classes(self) -> dict[str, str]:
+        """The classes of the words that replace others."""
+        words = dict.fromkeys(
+            row.released.keys[row.target[i]]
+            for row in self._rows
+            for i, fate in enumerate(row.fate)
+            if fate == REPLACED
+        )
+        return dict(zip(words, _list_classes(tuple(words)), strict=True))
 
     def _ids(self, words: Sequence[str]) -> Weights:
         return np.array([*map(self.get_id, words)], dtype=np.int64)
@@ -440,9 +518,10 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     """Measure which units a reader has: those that stand, and those that it guesses.
 
     A unit is recovered where each of its words stands in the release or is the first
-    guess: of the language model, or of the most similar known text. ``value`` is that
-    of the better way; ``by`` holds both. At most 3,000 hidden words are guessed, of the
-    first rows.
+    guess: of the language model, of the most similar known text, or of rows that have
+    something in common. ``value`` is that of the best way; ``by`` holds all of them,
+    and ``column`` what related rows have in common most often. At most 3,000 hidden
+    words are guessed, of the first rows.
     """
     guesses, used = _guess_all(rows, reader)
     halves = reader.halves
@@ -456,13 +535,11 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
         for key, each in guesses.items()
     }
     read = {key: rank == 1 for key, rank in ranks.items()}
-    ways = [
-        _count_units(rows[:used], name, right)
-        for name, right in (
-            (TRIGRAMS, read),
-            (SIMILAR, _copy_words(rows, reader, read)),
-        )
-    ]
+    guessed = {TRIGRAMS: read, SIMILAR: _copy_words(rows, reader, read)}
+    column = None
+    if (related := _copy_from_related_rows(rows, reader, read)) is not None:
+        guessed[RELATED], column = related
+    ways = [_count_units(rows[:used], name, own) for name, own in guessed.items()]
     best = find_strongest([way.says for way in ways])
     (way,) = (way for way in ways if way.says is best)
     return Attack(
@@ -478,6 +555,7 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
             "texts": used,
             "hidden_words": _rank(np.array([*ranks.values()], dtype=np.int64)),
             "by": [way.says for way in ways],
+            **({} if column is None else {"column": column}),
             "by_kind": way.describe_kinds(),
             "riskiest_rows": way.guessed_rows[:20],
         },
@@ -547,6 +625,42 @@ def _copy_words(
     return found
 
 
+def _copy_from_related_rows(
+    rows: Sequence[Row], reader: PublicReader, read: Mapping[tuple[int, int], bool]
+) -> tuple[dict[tuple[int, int], bool], str] | None:
+    """Tell where a guess is right, with words from rows that have much in common."""
+    rights: dict[int, dict[int, bool]] = {}
+    for (index, place), is_right in read.items():
+        rights.setdefault(index, {})[place] = is_right
+    found, columns = dict(read), Counter[str]()
+    for half in (0, 1):
+        related = reader.find_related(half, rights)
+        if related is None or not related.has_votes:
+            continue
+        for index, some in rights.items():
+            beside = rows[index].beside
+            if reader.halves[index] != half or beside is None:
+                continue
+            signs = reader.list_marks(rows[index])
+            for place, copied in related.copy(beside, signs, [*some]).items():
+                truth = reader.get_id(rows[index].words[place])
+                found[index, place] = copied.word == truth
+                columns[copied.column] += found[index, place] and not some[place]
+    return (found, columns.most_common(1)[0][0]) if columns else None
+
+
+def list_hidden(row: Row) -> list[int]:
+    """List the hidden words of units."""
+    return sorted(
+        {
+            place
+            for each in row.units
+            for place in range(each.first, each.last)
+            if row.fate[place] > MOVED
+        }
+    )
+
+
 def _guess_all(
     rows: Sequence[Row], reader: PublicReader
 ) -> tuple[dict[tuple[int, int], Guess], int]:
@@ -555,13 +669,7 @@ def _guess_all(
     for index, row in enumerate(rows):
         if len(guesses) >= _PLACES:
             return guesses, index
-        hidden = {
-            place
-            for each in row.units
-            for place in range(each.first, each.last)
-            if row.fate[place] > MOVED
-        }
-        for place in sorted(hidden):
+        for place in list_hidden(row):
             guesses[index, place] = reader.guess(index, place)
     return guesses, len(rows)
 

@@ -26,6 +26,7 @@ from mondegreen.attacks.any_tool.pieces import (
 )
 from mondegreen.attacks.any_tool.spans import Annotation
 from mondegreen.attacks.readings import decode_signs, list_readings, plain, squeeze
+from mondegreen.attacks.related_rows import Beside
 from mondegreen.attacks.sensitive import NUMBER, word_classes
 from mondegreen.text.tokenizer import tokenize
 
@@ -51,6 +52,7 @@ class Given(NamedTuple):
     time: float | None = None  # of the original, in seconds
     released_time: float | None = None
     names: Sequence[str] = ()  # that other columns of the row of the original state
+    beside: Beside | None = None  # what the release shows beside it
 
 
 @final
@@ -85,6 +87,8 @@ class Row:
     units : list of Unit
         Annotated spans if there are any annotations; else the sensitive words, and
         names that other columns of the row state.
+    beside : Beside or None
+        What the release shows beside the text.
     """
 
     number: int
@@ -98,6 +102,7 @@ class Row:
     label: str | None = field(default=None)
     time: float | None = None
     released_time: float | None = None
+    beside: Beside | None = None
 
     def is_left(self, unit: Unit) -> bool:
         """Whether all words of a unit can be read in the release."""
@@ -201,6 +206,7 @@ def _row(given: Given, classes: list[str]) -> Row:
         given.label,
         given.time,
         given.released_time,
+        given.beside,
     )
 
 

@@ -15,6 +15,7 @@ from mondegreen.attacks.any_tool.rows import Given, Row, read_rows
 from mondegreen.attacks.any_tool.surrogates import solve_surrogates
 from mondegreen.attacks.any_tool.survivors import Survivors, UnchangedRows
 from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.related_rows import Beside
 from mondegreen.language.ngrams import NGrams
 from mondegreen.space.space import Space
 
@@ -67,6 +68,7 @@ def attack_release(
     space: Space,
     *,
     known: Sequence[str] = (),
+    known_beside: Sequence[Beside] = (),
     has_spans: bool = False,
     sample: int = 2000,
     seed: int = 0,
@@ -84,6 +86,8 @@ def attack_release(
     known : sequence of str
         Other texts of the domain that the attacker has. Hidden words are copied from
         similar ones.
+    known_beside : sequence of Beside
+        What is beside each of these texts, in their file; nothing if not given.
     has_spans : bool
         Whether the rows have annotations: they are then what a tool is to hide. If not,
         the sensitive words of the shipped lexicon are.
@@ -123,7 +127,7 @@ def attack_release(
         "displaced_rows": displaced.attack(),
     }
     tell("reader")
-    reader = PublicReader(language, space, rows, known)
+    reader = PublicReader(language, space, rows, known, known_beside)
     found["reader"] = read_hidden(rows, reader, unit)
     tell("surrogates")
     others = {
@@ -144,6 +148,7 @@ def read_release(
     space: Space,
     *,
     known: Sequence[str] = (),
+    known_beside: Sequence[Beside] = (),
     sample: int = 2000,
     seed: int = 0,
 ) -> dict[str, Attack]:
@@ -159,7 +164,7 @@ def read_release(
     unit = "sensitive words"
     survivors = Survivors(unit)
     rows = _sample(given, [survivors], sample, seed)
-    reader = PublicReader(language, space, rows, known)
+    reader = PublicReader(language, space, rows, known, known_beside)
     return {
         "survivors": survivors.attack(compute_chance(rows)),
         "reader": read_hidden(rows, reader, unit),

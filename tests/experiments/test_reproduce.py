@@ -382,7 +382,7 @@ def test_a_process_that_is_killed_ends_its_recipe_and_no_other(tmp_path):
     recipes = [recipe(name="bad", measure=killed), recipe(name="good", measure=where)]
     found = every(tmp_path, recipes, jobs=2)
     assert isinstance(found["bad"], ConfigurationError)
-    assert "fewer jobs" in str(found["bad"])
+    assert "fewer --jobs" in str(found["bad"])
     assert len(found["good"]) == 4
 
 

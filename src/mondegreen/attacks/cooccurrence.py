@@ -23,8 +23,6 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_array
 
 from mondegreen.arrays import Floats, Weights
 
@@ -56,6 +54,8 @@ class Places(NamedTuple):
 
     def count_texts(self, size: int) -> tuple[Any, Floats, int]:
         """Count in how many texts two words stand, and each one; and the texts."""
+        from scipy.sparse import csr_array
+
         used = self.words >= 0
         pairs = np.unique(np.stack([self.texts[used], self.words[used]]), axis=1)
         rows = np.unique(pairs[0], return_inverse=True)[1].ravel()
@@ -180,6 +180,8 @@ def _climb(
     limit: float,
 ) -> tuple[Weights, float, int]:
     """Move toward better assignments; return the best one, its value and the steps."""
+    from scipy.sparse import csr_array
+
     both = np.asarray((own @ guess) @ other)
     best, most, step = np.full(len(guess), -1), -np.inf, 0
     while step < max(1.0, min(limit, _STEPS)):
@@ -211,6 +213,8 @@ def _assign(
     gains: Floats, blocks: list[tuple[Weights, Weights]]
 ) -> tuple[Weights, Weights]:
     """Choose the assignment with the largest gain, group by group."""
+    from scipy.optimize import linear_sum_assignment
+
     found = []
     for rows, columns in blocks:
         chosen = linear_sum_assignment(gains[np.ix_(rows, columns)], maximize=True)

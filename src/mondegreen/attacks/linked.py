@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.mechanisms.symbols.response import ResponseState
@@ -170,6 +169,8 @@ def solve_cipher(
     int array, shape (words,)
         The guess of :func:`combine_places` at outputs that are left without a word.
     """
+    from scipy.optimize import linear_sum_assignment
+
     found = combine_places(ids, shares, links)
     for symbol, counts in known.items():
         (places,) = np.nonzero(symbols == symbol)

@@ -233,7 +233,7 @@ class Releaser:
             self._says_rows_without = source.disclosed[0]
         promise = self._promise((*source.disclosed, *self._of_run))
         lost = self._file_losses.to_dict(promise.word_loss)
-        if self.privatizer.settings.unknown == "drop":
+        if self.privatizer.drops_unknown:
             lost = {}  # the number of dropped words is not in the release
         missing = source.missing_rows if source.may_lack else None
         own = self._passes(promise, names, lost, missing, self._lasting_id(source.drop))

@@ -684,6 +684,11 @@ class Privatizer:
         return self._lookup.name if isinstance(self._lookup, DetectorLookup) else None
 
     @property
+    def drops_unknown(self) -> bool:
+        """Whether unknown words are left out, so that a release has fewer words."""
+        return self._settings.unknown == "drop"
+
+    @property
     def settings(self) -> Settings:
         """Everything that shapes a release, defaults filled in.
 

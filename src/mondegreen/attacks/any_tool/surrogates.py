@@ -30,7 +30,6 @@ from itertools import chain
 from typing import Any, Final, final
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from mondegreen.arrays import Floats
 from mondegreen.attacks.any_tool.hashes import find_hashed
@@ -343,6 +342,8 @@ class _Half:
 
     def _solve(self, weight: float) -> dict[str, str]:
         """Give each surrogate another word, by counts and contexts."""
+        from scipy.optimize import linear_sum_assignment
+
         if not self._candidates or not self._groups:
             return {}
         sizes = np.array([[len(some)] for some in self._groups.values()])

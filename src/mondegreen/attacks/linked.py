@@ -18,10 +18,10 @@ from mondegreen.text.tokenizer import TokenizedBatch, canonical
 _WORDS: Final = 2000
 """Words of a group that may be behind a printed one: the most frequent ones."""
 
-_WORST: Final = 0.05
+WORST: Final = 0.05
 """What a context says against a word at most, as a share of how frequent it is."""
 
-_UNSEEN: Final = 0.5
+UNSEEN: Final = 0.5
 """How often a word is said to be in the known texts that is not there."""
 
 _FLOOR: Final = 1e-4
@@ -169,8 +169,6 @@ def solve_cipher(
     int array, shape (words,)
         The guess of :func:`combine_places` at outputs that are left without a word.
     """
-    from scipy.optimize import linear_sum_assignment
-
     found = combine_places(ids, shares, links)
     for symbol, counts in known.items():
         (places,) = np.nonzero(symbols == symbol)
@@ -180,10 +178,10 @@ def solve_cipher(
         prior = np.array([counts[word] for word in words.tolist()], dtype=np.float64)
         total = sum(counts.values())
         prior /= total
-        outputs, rows, sizes = np.unique(
+        _, rows, sizes = np.unique(
             links[places], return_inverse=True, return_counts=True
         )
-        gains = sizes[:, None] * (np.log(prior) + weight * np.log(_WORST))
+        gains = sizes[:, None] * (np.log(prior) + weight * np.log(WORST))
         order = np.argsort(words)
         for row, place in zip(rows.tolist(), places.tolist(), strict=True):
             at = np.searchsorted(words[order], ids[place])
@@ -191,11 +189,36 @@ def solve_cipher(
             is_known = words[at] == ids[place]
             chances = np.zeros(len(words))
             np.add.at(chances, at[is_known], shares[place][is_known])
-            gains[row] += weight * np.log(np.maximum(chances / prior / _WORST, 1.0))
-        # Each output may hide another word, which no known text has.
-        others = sizes[:, None] * np.full(len(outputs), np.log(_UNSEEN / total))
-        gains = np.concatenate([gains, others], axis=1)
-        for row, column in zip(*linear_sum_assignment(-gains), strict=True):
-            if column < len(words):
-                found[places[rows == row]] = words[column]
+            gains[row] += weight * np.log(np.maximum(chances / prior / WORST, 1.0))
+        columns = assign_words(gains, sizes * np.log(UNSEEN / total))[rows]
+        is_told = columns >= 0
+        found[places[is_told]] = words[columns[is_told]]
     return found
+
+
+def assign_words(gains: Floats, unseen: Floats) -> Weights:
+    """Give each output another word, so that the sum of gains is largest.
+
+    Parameters
+    ----------
+    gains : array, shape (outputs, words)
+        What it gains that a word is behind an output, such as a log-likelihood.
+    unseen : array, shape (outputs,)
+        The same for a word of its own, which no known text has.
+
+    Returns
+    -------
+    int array, shape (outputs,)
+        The number of a word, or -1 for one that no known text has.
+
+    Examples
+    --------
+    >>> assign_words(np.array([[3.0, 2.0], [3.0, 0.0], [1.0, 0.0]]), np.zeros(3))
+    array([ 1,  0, -1])
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    outputs, words = gains.shape
+    others = np.repeat(unseen[:, None], outputs, axis=1)
+    _, columns = linear_sum_assignment(-np.concatenate([gains, others], axis=1))
+    return np.where(columns < words, columns, -1)

@@ -415,9 +415,9 @@ class InDomainReader:
         related.learn(rights, seen)
 
     def guess_as_cipher(
-        self, symbols: Ids, ends: Marks, links: Weights, weight: float
-    ) -> Ids:
-        """Guess one word for each printed one, by its number of places and contexts.
+        self, symbols: Ids, ends: Marks, links: Weights
+    ) -> dict[str, Ids]:
+        """Guess one word for each printed one, in each of the ways ``CIPHERS``.
 
         See :func:`mondegreen.attacks.linked.solve_cipher`.
         """
@@ -426,7 +426,10 @@ class InDomainReader:
         for (symbol, word), times in self._seen.items():
             if symbol >= self._ordinary and word in self.index:
                 known.setdefault(symbol, {})[self.index[word]] = times
-        return solve_cipher(ids, shares, links, symbols, known, weight=weight)
+        return {
+            name: solve_cipher(ids, shares, links, symbols, known, weight=weight)
+            for name, weight in CIPHERS.items()
+        }
 
     def guess_by_company(
         self, symbols: Ids, counts: Sequence[int], links: Weights, read: Ids
@@ -532,11 +535,10 @@ def guess_hidden_words(
         others[RELATED] = related[0]
     texts = np.repeat(np.arange(len(batch.parts)), batch.counts())
     if links is not None and (texts[links] != texts).any():
-        for name, weight in CIPHERS.items():
-            others[name] = reader.guess_as_cipher(released, ends, links, weight)
-        others[TOGETHER] = reader.guess_by_company(
-            released, batch.counts(), links, others[name]
-        )
+        ciphers = reader.guess_as_cipher(released, ends, links)
+        *_, last = ciphers.values()  # by counts and contexts
+        company = reader.guess_by_company(released, batch.counts(), links, last)
+        others |= {**ciphers, TOGETHER: company}
     return Guesses(
         (read == truth) & known,
         (reader.guess_alone(released) == truth) & known,

@@ -1047,11 +1047,9 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     if "worst_word" in found and found["worst_word"].value is not None:
         yield _ABOUT_WORST
     if "sensitive_words" in found:
-        best = found.get("reader")
-        has_classes = best is not None and "by_class" in best.details
-        yield from _of_classes(
-            best if has_classes and best else found["sensitive_words"]
-        )
+        read = found["sensitive_words"]
+        best = found.get("reader", read)  # that of a space has no classes
+        yield from _of_classes(best if "by_class" in best.details else read)
     own = found.get("single_word")
     if own is not None and "exactly_these_frequencies" in own.details:
         share = figure(own.details["exactly_these_frequencies"], "percent")

@@ -31,7 +31,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats
+from mondegreen.arrays import Floats, Weights
 from mondegreen.attacks.any_tool.hashes import find_hashed
 from mondegreen.attacks.any_tool.ranks import match_ranks, split_number
 from mondegreen.attacks.any_tool.reader import PublicReader
@@ -39,6 +39,7 @@ from mondegreen.attacks.any_tool.rows import MASKED, REPLACED, Row
 from mondegreen.attacks.any_tool.survivors import Shares
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.cooccurrence import KNOWN, PRINTED, Places, match_words
+from mondegreen.attacks.linked import UNSEEN, WORST, assign_words
 from mondegreen.attacks.sensitive import word_classes
 from mondegreen.policy.lexicon import load_lexicon
 from mondegreen.text.tokenizer import tokenize
@@ -53,8 +54,6 @@ _WEIGHTS: Final = (0.0, 0.3, 1.0)
 _ELSE: Final = 1
 """Which of these weights is used where another way tells nothing."""
 
-_WORST: Final = 0.05
-_UNSEEN: Final = 0.5
 _CONSISTENT: Final = 0.5
 
 
@@ -222,7 +221,7 @@ class _Half:
         counts = Counter(place.word for place in known)
         self._candidates = [word for word, _ in counts.most_common(KNOWN)]
         self._prior = np.array([counts[word] for word in self._candidates], dtype=float)
-        self._unseen = _UNSEEN / max(1, counts.total())
+        self._unseen = UNSEEN / max(1, counts.total())
         self._prior /= max(1, counts.total())
         self._kinds = self._compare_kinds(known, kinds)
         self._contexts = self._read_contexts()
@@ -310,7 +309,7 @@ class _Half:
                     if word in ids:
                         chances[ids[word]] = share
                 ratios = chances / self._prior
-                scores[row] += np.log(np.maximum(ratios, _WORST)) * len(some) / each
+                scores[row] += np.log(np.maximum(ratios, WORST)) * len(some) / each
         return scores
 
     def solve_each_way(self) -> list[dict[str, str]]:
@@ -321,18 +320,13 @@ class _Half:
 
     def _match(self) -> dict[str, str]:
         """Find the words of surrogates by the words in the same rows."""
-        names = [*self._groups]
-        if not self._candidates or not names:
+        if not self._candidates or not self._groups:
             return {}
         groups = tuple(np.zeros(size, dtype=np.int64) for size in self._kinds.shape)
         found = match_words(
             self._places, self._known, (groups[0], groups[1]), self._kinds
         )
-        return {
-            name: self._candidates[word]
-            for name, word in zip(names, found.tolist(), strict=True)
-            if word >= 0
-        }
+        return self._name(found)
 
     def _find_hashed(self) -> dict[str, str]:
         """Find words by their hashes: known ones, and those of the public list."""
@@ -342,20 +336,20 @@ class _Half:
 
     def _solve(self, weight: float) -> dict[str, str]:
         """Give each surrogate another word, by counts and contexts."""
-        from scipy.optimize import linear_sum_assignment
-
         if not self._candidates or not self._groups:
             return {}
-        sizes = np.array([[len(some)] for some in self._groups.values()])
-        gains = sizes * np.log(self._prior) + self._kinds + weight * self._contexts
-        # Each surrogate may stand for a word that the other half does not have.
-        others = np.repeat(sizes * np.log(self._unseen), len(sizes), axis=1)
-        found = linear_sum_assignment(-np.concatenate([gains, others], axis=1))
-        names = [*self._groups]
+        sizes = np.array([len(some) for some in self._groups.values()])
+        gains = sizes[:, None] * np.log(self._prior) + self._kinds
+        gains += weight * self._contexts
+        found = assign_words(gains, sizes * np.log(self._unseen))
+        return self._name(found)
+
+    def _name(self, words: Weights) -> dict[str, str]:
+        """Name the words that are found, by surrogate; below 0 none is."""
         return {
-            names[row]: self._candidates[column]
-            for row, column in zip(*(each.tolist() for each in found), strict=True)
-            if column < len(self._candidates)
+            name: self._candidates[word]
+            for name, word in zip(self._groups, words.tolist(), strict=True)
+            if word >= 0
         }
 
     def count_right(self, guesses: Mapping[str, str]) -> dict[str, int]:

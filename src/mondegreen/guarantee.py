@@ -483,9 +483,9 @@ class Guarantee:
     def _odds(self) -> str:
         if self.has_groups:
             return (
-                f"{self.setting}: no printed word makes one word of a group more "
-                "likely than another. Between words of two groups, the odds change by "
-                f"a factor of at most e^{self.word_loss:.3g}."
+                f"{self.setting}: a printed word does not show which word of a group "
+                "was the original. Between words of different groups, it changes the "
+                f"odds by a factor of at most e^{self.word_loss:.3g}."
             )
         return (
             f"{self.setting}: an output changes the odds between any two original "
@@ -529,10 +529,7 @@ class Guarantee:
             return said
         sizes = (f"{name} {size:g}" for name, size in self.small_formats.items())
         small = ", ".join(sizes)
-        return (
-            f"{said} Some formats of numbers, times and letters are small, such as "
-            f"{small}."
-        )
+        return f"{said} Some formats have few values: {small}."
 
     def _within(self) -> str:
         return f" that {', and '.join(self.conditions)}" if self.conditions else ""

@@ -187,7 +187,7 @@ def test_nothing_shows_words_of_a_text_or_of_the_list(space: Space) -> None:
 def test_strata_name_what_each_policy_lets_pass(space: Space) -> None:
     plain = Lookup(space).disclosed
     assert len(plain) == 3
-    for name in ("number and places", "punctuation", "currency", "line ends", "'s"):
+    for name in ("number and positions", "punctuation", "currency", "line ends", "'s"):
         assert any(name in sentence for sentence in plain)
     assert "[unk]" in Lookup(space, "mask").disclosed[-1]
     assert "removed" in Lookup(space, "drop").disclosed[-1]

@@ -64,7 +64,7 @@ const CLEAR: Partial<Lists> = {
 };
 /** The names of all that a guarantee discloses, and whom it protects. */
 const DISCLOSED: Readonly<Record<string, readonly string[]>> = {
-  keep: ["number and places of the words", "white space and punctuation", "the ending 's"],
+  keep: ["number and positions of words", "white space and punctuation", "the ending 's"],
   plain: ["number of words"],
 };
 const GROUPED = "0 within a group of the policy, 1 otherwise";

@@ -10,8 +10,8 @@ import { Unicode } from "./unicode.js";
 import { type Explanation, type Way, wayOf } from "./way.js";
 
 const UNTRUSTED =
-  "WARNING: no digest was given, so anybody may have written this artifact. Of its guarantee, only the " +
-  "factor was computed here. Give the digest that was printed when the artifact was exported.";
+  "WARNING: no digest was given, so anybody may have written this artifact. This client has computed " +
+  "only the factor. Give the digest that was printed when the artifact was exported.";
 
 /** Where a word is: code units `start..end-1`, of the release or of the input. */
 export interface Span {
@@ -121,12 +121,12 @@ export class Privatizer {
     const { mechanism, policy } = this.tables.artifact.header;
     const whose = mechanism === "urr" ? "sensitive" : "original";
     const shown = policy
-      ? ` Its lists, which anybody may have written, call ${policy.ordinary} words ordinary` +
-        `${mechanism === "urr" ? ", which are shown" : ""}.`
+      ? ` Its lists, which anybody may have written, have ${policy.ordinary} ordinary words.` +
+        `${mechanism === "urr" ? " Ordinary words are shown." : ""}`
       : "";
     return (
-      `Privacy guarantee: ${mechanism} (epsilon ${this.epsilon}): seeing an output changes the odds ` +
-      `between any two ${whose} words by a factor of e^${roundedUp(this.law.loss)} at most.${shown}`
+      `Privacy guarantee: ${mechanism} (epsilon ${this.epsilon}): an output changes the odds ` +
+      `between any two ${whose} words by a factor of at most e^${roundedUp(this.law.loss)}.${shown}`
     );
   }
 

@@ -43,7 +43,7 @@ _IF_ASKED: Final = {
 }
 
 _HOW_TO_READ: Final = """\
-A loss of n nats changes odds by a factor of e^n at most.
+A loss of n nats changes odds by a factor of at most e^n.
 certified: exact epsilon, in nats per unit of the metric; worst loss: nats between any \
 two words, at most.
 N_w: chance that a word stays, on average, and at most that for 95 % of the words.

@@ -39,7 +39,7 @@ DROP: Final = -3
 
 IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
     "keep": (
-        "number and places of the words: each word is replaced at its place",
+        "number and positions of words: each word is replaced at its position",
         f"white space and punctuation: {len(LISTED)} characters of a public list "
         "(white space, line ends, punctuation, and currency signs alone or beside a "
         f"digit), at most {GAP} between two words or at an end, or {GAP_BITS:.1f} "

@@ -773,7 +773,8 @@ JOINED_BY_ESCAPES = (
     "@\\.evil.com/x", "@&#46;evil.com", "@&#46evil.com", "@&period;evil.com",
     "@&#x2E;evil.com", "@-x&period;evil.com", "@\\-x.evil.com",
     "@&commat;evil.com", "@&#00000000000046;evil.com", "@-x\\.evil.com",
-    "@\\_x.evil.com",
+    "@\\_x.evil.com", "@．evil.com", "@｡evil.com", "@。evil.com", "@&#xFF0E;evil.com",
+    "@&#12290;evil.com", "evil．@", "evil。@",
 )  # fmt: skip
 
 
@@ -784,7 +785,8 @@ def test_a_part_of_a_host_is_kept_however_its_point_is_written(answer, conversat
     assert c.restore(answer) == answer
     assert "".join(c.restore_stream(answer)) == answer
     kind = c.hide("Okonkwo")
-    for text in ("@&rsquo;s", "@&amp;co", "@\\. Then", "@&#8217;s", "@ &#46; x"):
+    ends = ("@。次の方", "@． Then", "你好。@")  # of sentences
+    for text in ("@&rsquo;s", "@&amp;co", "@\\. Then", "@&#8217;s", "@ &#46; x", *ends):
         given = text.replace("@", kind)
         assert "Okonkwo" in c.restore(given), text
         assert c.restore(given) == "".join(c.restore_stream(given))

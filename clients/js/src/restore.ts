@@ -25,7 +25,7 @@ const WORD_OF_YEAR = /(\p{L}+)[.,]?(?: (?:of|de|del|di))?[ -]$/u;
 /** An address that ends with its host, which more signs would make another one. */
 const BARE = /(?:https?:\/\/|www\.)[^/?#\s]*$/i;
 const ALONE = /^[.,;:!?*()<>[\]{}"'`|]{0,7}(?:[ \t\r\n]|$)/;
-const MAY_JOIN = new RegExp(`${LABEL}(?:\\\\?\\.|\\\\(?:u(?:20?)?)?|&#?[0-9A-Za-z]{0,12})?$`, "uy");
+const MAY_JOIN = new RegExp(`${LABEL}(?:\\\\?[.．｡。]|\\\\(?:u(?:20?)?)?|&#?[0-9A-Za-z]{0,12})?$`, "uy");
 
 /** Restores one answer. What comes of two pieces is what comes of the whole. */
 export class Restorer {
@@ -228,7 +228,7 @@ export class Restorer {
     if (joined === WAIT) return [WAIT, ""];
     const isNegation = /^['’]t/i.test(following) && /n$/i.test(word);
     if (isNegation || this.isEnding(word)) return [word.length, word];
-    const isAddress = joined || /^:[\p{L}\p{N}/\\]/u.test(following) || /@$|[\p{L}\p{N}]\.$/u.test(this.behind);
+    const isAddress = joined || /^:[\p{L}\p{N}/\\]/u.test(following) || /@$|[\p{L}\p{N}][.．｡]$|[0-9A-Za-z]。$/u.test(this.behind);
     const isKept = isAddress || this.links.isAtTag || this.links.isInside;
     return [word.length, isKept ? word : original];
   }

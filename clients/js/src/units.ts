@@ -50,9 +50,10 @@ export const LABEL = `(?:(?![0-9A-Za-z])${IN_LABEL}${IN_LABEL}{0,62})?`;
 
 /** What follows a word that is part of a host or of a user; it matches at `lastIndex`. */
 export const JOINED = new RegExp(
-  `${LABEL}(?:@|\\\\?\\.[\\p{L}\\p{N}]|\\\\[-@_+%~]|\\\\u(?:[^2]|2[^0]|20[^0-6])` +
+  `${LABEL}(?:@|\\\\?[.．｡][\\p{L}\\p{N}]|。[0-9A-Za-z]|\\\\[-@_+%~]|\\\\u(?:[^2]|2[^0]|20[^0-6])` +
     "|&(?:(?:period|commat|lowbar|colon);|#[xX]?0{9}" +
-    "|#0*(?:4[56]|58|64|95)[^0-9]|#[xX]0*(?:2[dDeE]|3[aA]|40|5[fF])[^0-9A-Fa-f]))",
+    "|#0*(?:4[56]|58|64|95|12290|65294|65377)[^0-9]" +
+    "|#[xX]0*(?:2[dDeE]|3[aA]|40|5[fF]|3002|[fF]{2}(?:0[eE]|61))[^0-9A-Fa-f]))",
   "uy",
 );
 

@@ -58,8 +58,9 @@ _YEAR_BEGINS: Final = re.compile(r",?(?: (?:of? ?)?)?[0-9]{0,3}")
 _DAY_BEFORE: Final = re.compile(r"[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+\Z")
 _BEGINNING: Final = re.compile(r"(?:\A|[.!?:\n¡¿«\"“(*#>-])[ ]*\Z")
 _MAY_JOIN: Final = re.compile(
-    rf"{LABEL}(?:\\?\.|\\(?:u(?:20?)?)?|&#?[0-9A-Za-z]{{0,12}})?"
+    rf"{LABEL}(?:\\?[.．｡。]|\\(?:u(?:20?)?)?|&#?[0-9A-Za-z]{{0,12}})?"
 )
+_BEHIND_SIGN: Final = re.compile(r"(?:@|[^\W_][.．｡]|[0-9A-Za-z]。)\Z")  # of a host
 _SCHEMED: Final = re.compile(r":(?:[^\W_]|[/\\])")
 _WAIT: Final = -1
 """Says that more of the answer is needed."""
@@ -358,9 +359,7 @@ class Restorer:
             return len(word), word  # "don't" is no form of the name Don
         if self._is_ending(word):
             return len(word), word
-        is_behind = self._behind[-1:] == "@" or (
-            self._behind[-1:] == "." and self._behind[-2:-1].isalnum()
-        )
+        is_behind = _BEHIND_SIGN.search(self._behind) is not None
         is_address = joined or is_behind or _SCHEMED.match(following) is not None
         is_kept = is_address or self._is_at_tag() or self._is_in_link()
         if self._links and is_kept:

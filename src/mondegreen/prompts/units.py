@@ -31,14 +31,17 @@ LABEL: Final = rf"(?:(?![0-9A-Za-z]){_IN_LABEL}{_IN_LABEL}{{0,62}})?"
 other punctuation are not in labels, which have 63 characters."""
 
 JOINED: Final = re.compile(
-    rf"{LABEL}(?:@|\\?\.[^\W_]|\\[-@_+%~]|\\u(?:[^2]|2[^0]|20[^0-6])"
+    rf"{LABEL}(?:@|\\?[.．｡][^\W_]|。[0-9A-Za-z]|\\[-@_+%~]|\\u(?:[^2]|2[^0]|20[^0-6])"
     r"|&(?:(?:period|commat|lowbar|colon);|#[xX]?0{9}"
-    r"|#0*(?:4[56]|58|64|95)[^0-9]|#[xX]0*(?:2[dDeE]|3[aA]|40|5[fF])[^0-9A-Fa-f]))"
+    r"|#0*(?:4[56]|58|64|95|12290|65294|65377)[^0-9]"
+    r"|#[xX]0*(?:2[dDeE]|3[aA]|40|5[fF]|3002|[fF]{2}(?:0[eE]|61))[^0-9A-Fa-f]))"
 )
 """What follows a word that is part of a host or of a user.
 
-An escape of JSON may be any sign of a host; those of 2000 to 206F are never one. Signs
-of a host may also have a backslash, as in Markdown, or be an entity of HTML.
+Browsers read ``．``, ``｡`` and ``。`` as a point. ``。`` also ends Chinese and Japanese
+sentences, so it joins only before an ASCII letter or digit, which few sentences begin
+with. An escape of JSON may be any sign of a host; those of 2000 to 206F are never one.
+Signs of a host may also have a backslash, as in Markdown, or be an entity of HTML.
 """
 
 _ADDRESS: Final = "part of an address"

@@ -34,7 +34,7 @@ function told() {
     const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
     if (values.help) return { ...values, artifact: "" };
     const epsilon = Number(values.epsilon);
-    if (positionals.length !== 1 || !(epsilon > 0)) throw new Error("ARTIFACT and --epsilon");
+    if (positionals.length !== 1 || !(epsilon > 0)) throw new Error("give one ARTIFACT, and --epsilon with a number above 0");
     if (values.column === values.id) throw new Error("--column and --id must differ");
     return { ...values, epsilon, artifact: positionals[0] };
   } catch (error) {
@@ -48,7 +48,9 @@ function keyOf(path) {
   try {
     const isOpen = process.platform !== "win32" && statSync(path).mode & 0o077;
     if (isOpen) throw new UsageError(`key file ${path} can be read by others: chmod 600 it`);
-    key = new Uint8Array(readFileSync(path));
+    const read = readFileSync(path);
+    const digits = read.toString("latin1").trim();
+    key = new Uint8Array(/^[0-9a-f]{64}$/i.test(digits) ? Buffer.from(digits, "hex") : read);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`key file ${path} cannot be read`);

@@ -259,7 +259,7 @@ class DecodeError(SourceError):
         row: int | None = None,
         offset: int | None = None,
         encoding: str | None = None,
-        hint: str = "name the encoding, such as --encoding latin-1",
+        hint: str = "name the encoding, such as --encoding cp1252",
     ) -> None:
         self.offset = offset
         at = f" at byte {offset}" if offset is not None else ""

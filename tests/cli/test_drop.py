@@ -18,6 +18,7 @@ ROWS = [
     {"id": "7", "name": 'Ann "A" Zyxwold', "text": TEXT, "stars": "5"},
     {"id": "8", "name": "Bob, Zyxwold", "text": TEXT, "stars": "4"},
 ]
+GIVEN = ["privatize", "in.parquet", "-o", "out.parquet", "-c", "text", "-e", "12"]
 FORMATS = ["csv", "tsv", "json", "jsonl", "parquet", "xlsx"]
 
 
@@ -224,3 +225,21 @@ def test_the_header_keeps_its_mark_its_quotes_and_its_line_end(folder):
     Path("in.csv").write_bytes(b'\xef\xbb\xbfid,"a\nb",text\r\n1,x,\r\n')
     _, output = run("in.csv", "--drop", "id")
     assert Path(output).read_bytes() == b'\xef\xbb\xbf"a\nb",text\r\nx,\r\n'
+
+
+def test_integer_ids_of_parquet_are_named_as_in_the_file(folder):
+    rows = [{"k": i, "text": TEXT} for i in range(2)]
+    pq.write_table(pa.Table.from_pylist(rows), "in.parquet")
+    Path("key").write_bytes(bytes(range(32)))
+    Path("key").chmod(0o600)
+    keyed = ["--key-file", "key", "--id", "k", "--report", "r.json", "--force"]
+    done = run_command(*GIVEN, *keyed)
+    assert "the column of --id, 'k', is released as it is" in done.stderr
+    assert json.loads(Path("r.json").read_text())["input"]["unchanged"] == ["k"]
+    assert "(id)" not in done.stderr + Path("r.json").read_text()
+    done = run_command(*GIVEN, *keyed, "--drop", "k")
+    assert "released as it is" not in done.stderr
+    report = json.loads(Path("r.json").read_text())
+    assert report["input"]["unchanged"] == []
+    assert report["passes"][0]["loss"]["id_column"] is None
+    assert pq.read_schema("out.parquet").names == ["text"]

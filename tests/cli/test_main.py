@@ -114,6 +114,8 @@ def test_no_option_shows_two_defaults():
         "privatize in.csv --column text -e 12",
         "attack in.csv --column text -e 12",
         "attack in.csv other.csv --column text",
+        "attack other.csv in.csv --column text",
+        "explain in.csv --column text -e 12",
         "score in.csv other.csv --column text",
         "calibrate in.csv --column text --target sensitive=0.3",
     ],
@@ -126,9 +128,14 @@ def test_advice_on_an_encoding_can_be_followed(tmp_path, monkeypatch, name, argu
     (tmp_path / "in.csv").write_bytes(rows.encode(encoding))
     done = CliRunner().invoke(cli, arguments.split())
     assert done.exit_code == 3
-    has_option = "privatize" in arguments
-    assert ("--encoding" in done.stderr) == has_option
-    assert (f"iconv -f {encoding} -t utf-8" in done.stderr) != has_option
+    is_release = arguments.startswith("attack other.csv")  # the option is not of those
+    assert ("--encoding" in done.stderr) != is_release
+    told = {"latin": "cp1252", "utf-16": "utf-16"}[name]
+    assert (f"iconv -f {told} -t utf-8" in done.stderr) == is_release
+    if not is_release:
+        assert f"--encoding {told}" in done.stderr
+        again = CliRunner().invoke(cli, [*arguments.split(), "--encoding", told])
+        assert "UTF-8" not in again.stderr.replace("the output is UTF-8", "")
 
 
 @pytest.mark.parametrize(

@@ -198,9 +198,9 @@ def test_what_is_missing_is_named_with_what_to_write(run):
     assert "Add --key-file" in said
 
 
-def test_a_command_without_encodings_says_how_to_convert(run):
-    Path("in.txt").write_bytes(UNLIKE_TEXT["utf-16"][0])
-    Path("out.txt").write_bytes(b"bad\n")
+def test_a_release_that_is_no_utf8_says_how_to_convert(run):
+    Path("out.txt").write_bytes(UNLIKE_TEXT["utf-16"][0])
+    Path("in.txt").write_bytes(b"bad\n")
     done = CliRunner().invoke(cli, ["score", "in.txt", "out.txt"])
     assert done.exit_code == 3
     assert "iconv -f utf-16 -t utf-8" in done.stderr
@@ -368,6 +368,14 @@ def test_text_of_another_encoding_comes_out_as_utf8(run, encoding, format):
     if format != "txt":
         assert "größe" in made
         assert given[given.index("uf") - 1 :][:3] in made
+
+
+def test_latin_1_is_read_as_browsers_read_it(run):
+    Path("in.txt").write_bytes("The customer’s “kettle” – bad".encode("cp1252"))
+    done = run("in.txt", "--encoding", "latin-1")
+    assert "read as cp1252" in done.stderr
+    assert "’s “" in done.stdout
+    assert " – " in done.stdout
 
 
 @pytest.mark.slow("processes")

@@ -193,7 +193,7 @@ def test_text_that_is_not_utf8_is_refused_with_advice_that_can_be_followed(tmp_p
     done = run(path, tmp_path / "runs", "-m", "tem", "-e", "5")
     assert done.exit_code == 3
     assert "row 1: not valid UTF-8" in done.stderr
-    assert "iconv -f latin-1 -t utf-8" in done.stderr
+    assert "iconv -f cp1252 -t utf-8" in done.stderr
     assert "--encoding" not in done.stderr
 
 

@@ -1,5 +1,6 @@
 """Fields that are no text to privatize: nothing of a file is left out silently."""
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -93,3 +94,32 @@ def test_bytes_of_parquet_are_read_as_text(tmp_path, kind):
     pq.write_table(pa.table({"note": ["a", "b", "c"], "raw": cells}), path)
     found, _, _ = _list_others(path)
     assert [each.get("raw") for each in found] == ["Anna", "\ufffd\ufffd\x00\x01", None]
+
+
+def test_a_field_is_read_from_a_workbook_and_in_another_encoding(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["text", "label"])
+    book.create_sheet("second")
+    for row in (["text", "label"], ["a", "x"], ["b", None]):
+        book["second"].append(row)
+    book.save(tmp_path / "in.xlsx")
+    found = read_field(tmp_path / "in.xlsx", "label", sheet="second")
+    assert list(found) == ["x", None]
+    rows = {"in.csv": "text,label\na,é’\n", "in.jsonl": '{"label": "é’"}\n'}
+    for name, text in rows.items():
+        (tmp_path / name).write_bytes(text.encode("cp1252"))
+        found = read_field(tmp_path / name, "label", encoding="cp1252")
+        assert list(found) == ["é’"]
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_names_behind_another_delimiter_are_counted(tmp_path, mark):
+    path = tmp_path / "in.csv"
+    path.write_text(mark.join(["id", "Nachricht", "stars"]) + "\n")
+    with pytest.raises(MissingColumnError, match=r"3 columns.*mean 'Nachricht'"):
+        open_source(path, columns=("Nachrichten",))
+    with pytest.raises(MissingColumnError, match="3 columns"):
+        open_source(path, columns=("text",))
+    path.write_text("sep=;\nid;text\n")
+    with pytest.raises(MissingColumnError, match="first line names a delimiter"):
+        open_source(path, columns=("text",))

@@ -384,6 +384,15 @@ def test_a_key_file_open_to_others_is_refused(key_file, mode):
         KeyedNoise.from_file(key_file)
 
 
+def test_a_key_file_of_digits_is_the_key_of_the_variable(key_file, monkeypatch):
+    monkeypatch.setenv("RELEASE_KEY", HEX)
+    key_file.write_text(f"{HEX.upper()}\n")
+    assert KeyedNoise.from_file(key_file) == KeyedNoise.from_env("RELEASE_KEY")
+    key_file.write_text("0" * 64)
+    with pytest.raises(ConfigurationError, match="is not a key"):
+        KeyedNoise.from_file(key_file)
+
+
 def test_a_missing_key_file_is_named_with_the_way_to_make_one(tmp_path):
     with pytest.raises(ConfigurationError, match="/dev/urandom"):
         KeyedNoise.from_file(tmp_path / "none.key")

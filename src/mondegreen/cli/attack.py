@@ -105,6 +105,7 @@ def attack(
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     sheet: str | None = options.SHEET,
+    encoding: str | None = options.ENCODING,
     settings: Settings = options.settings(
         *options.LAW,
         *options.POLICY,
@@ -204,7 +205,7 @@ def attack(
 
     _check_files(sample, release)
     limits = read_limits(fail_above)
-    files = Files(sample, release, columns, format, sheet)
+    files = Files(sample, release, columns, format, sheet, encoding)
     pages = Pages(html, sarif)
     pages.check(files, force=force)
     if settings.epsilon is None:
@@ -507,6 +508,7 @@ class Files:
     columns: tuple[str, ...]
     format: Format | None
     sheet: str | None = None
+    encoding: str | None = None  # of the originals
 
     @property
     def paths(self) -> list[str]:
@@ -521,6 +523,16 @@ class Files:
             columns=self.columns,
             missing="pass",
             sheet=self.sheet,
+            encoding=self.encoding if path == self.sample else None,
+        )
+
+    def field(self, path: str, name: str) -> Iterator[Any]:
+        """Yield the values of a field, row by row."""
+        from mondegreen.io.fields import read_field
+
+        encoding = self.encoding if path == self.sample else None
+        return read_field(
+            path, name, self.format, encoding=encoding, sheet=self.sheet
         )
 
     def texts(self, path: str) -> Iterator[str]:

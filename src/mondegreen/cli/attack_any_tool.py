@@ -277,11 +277,7 @@ def _seconds(when: date) -> float:
 
 
 def _field(files: Files, path: str, name: str | None) -> Iterator[Any]:
-    from mondegreen.io.fields import read_field
-
-    if name is None:
-        return repeat(None)
-    return read_field(path, name, files.format)
+    return repeat(None) if name is None else files.field(path, name)
 
 
 def _iterate_left(files: Files, asked: Asked) -> Iterator[Finding]:

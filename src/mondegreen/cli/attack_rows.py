@@ -104,11 +104,7 @@ def attack_other_columns(files: Files, spans: str | None = None) -> Attack | Non
 
 
 def _iterate_fields(files: Files, spans: str | None) -> Iterator[Any]:
-    from mondegreen.io.fields import read_field
-
-    return (
-        repeat(None) if spans is None else read_field(files.sample, spans, files.format)
-    )
+    return repeat(None) if spans is None else files.field(files.sample, spans)
 
 
 def _read_units(texts: Sequence[str | None], field: Any) -> list[str]:

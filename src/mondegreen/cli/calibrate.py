@@ -48,6 +48,7 @@ def calibrate(
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     sheet: str | None = options.SHEET,
+    encoding: str | None = options.ENCODING,
     names: tuple[options.MechanismName, ...] = option(
         "Mechanism to tune, with parameters such as vickrey:t=0.25. Without t, the "
         "command chooses t too. Repeatable.  [default: urr, then krr, with policy "
@@ -156,6 +157,7 @@ def calibrate(
             columns,
             format,
             sheet,
+            encoding,
             settings,
             [parse_target(target) for target in targets],
             names,
@@ -181,6 +183,7 @@ def calibrate(
             columns=columns,
             format=format,
             sheet=sheet,
+            encoding=encoding,
             space=space,
             language=language,
             force=force,
@@ -198,6 +201,7 @@ def calibrate(
         columns,
         format,
         sheet,
+        encoding,
         [_setting(n, allow_unproved=allow_unproved) for n in names or (_OVER_SPACE,)],
         targets,
         over,
@@ -223,6 +227,7 @@ def _calibrate_over_space(
     columns: tuple[str, ...],
     format: Format | None,
     sheet: str | None,
+    encoding: str | None,
     settings: Sequence[Setting],
     targets: Sequence[str],
     over: str,
@@ -258,7 +263,8 @@ def _calibrate_over_space(
     shown = _check_report(html, sentences, force=force)
     loaded = load_space(space)
     keys = {target.key for target in asked} | {match}
-    how: dict[str, Any] = {"quiet": quiet, "keep": _PASSAGE, "sheet": sheet}
+    how: dict[str, Any] = {"quiet": quiet, "keep": _PASSAGE}
+    how |= {"sheet": sheet, "encoding": encoding}
     read = read_public(sample, format, columns, loaded, **how)
     reader = _adversary(read, loaded, language, keys)
     evaluator = Evaluator(

@@ -49,6 +49,7 @@ def calibrate_policy(
     columns: tuple[str, ...],
     format: Any,
     sheet: str | None,
+    encoding: str | None,
     settings: Settings,
     targets: Sequence[Target],
     mechanisms: Sequence[str],
@@ -90,7 +91,12 @@ def calibrate_policy(
         more["sizes"] = (settings.hide_among,)
     with (
         open_source(
-            sample, format=format, columns=columns, missing="pass", sheet=sheet
+            sample,
+            format=format,
+            columns=columns,
+            missing="pass",
+            sheet=sheet,
+            encoding=encoding,
         ) as source,
         progress(source, quiet=quiet) as advance,
     ):

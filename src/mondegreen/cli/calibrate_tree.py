@@ -65,6 +65,7 @@ def tune_tree(
     columns: tuple[str, ...],
     format: Format | None,
     sheet: str | None,
+    encoding: str | None,
     space: str,
     language: str | None,
     force: bool,
@@ -89,7 +90,8 @@ def tune_tree(
     key, share = target
     written, loaded = Target(output, force=force), load_space(space)
     keep = 2 * _HALF if key == "reader" else 0
-    how: dict[str, Any] = {"quiet": quiet, "keep": keep, "sheet": sheet}
+    how: dict[str, Any] = {"quiet": quiet, "keep": keep}
+    how |= {"sheet": sheet, "encoding": encoding}
     read = read_public(sample, format, columns, loaded, **how)
     words = amount(read.words, "word")
     if read.words < loaded.vocab_size:

@@ -53,6 +53,7 @@ def explain(
         default=(),
     ),
     sheet: str | None = options.SHEET,
+    encoding: str | None = options.ENCODING,
     texts: int = option("For a FILE: how many texts to read.", default=200),
     corpus: tuple[File, ...] = option(
         "For a FILE: PUBLIC texts from its domain, which the attacker knows. "
@@ -118,7 +119,7 @@ def explain(
 
     if is_text_file(word, columns):
         explain_file(
-            TextFile(word, columns, corpus, texts, sheet),
+            TextFile(word, columns, corpus, texts, sheet, encoding),
             settings,
             as_json=as_json,
             quiet=quiet,

@@ -44,14 +44,16 @@ class TextFile:
     corpus: tuple[str, ...]
     most: int
     sheet: str | None = None
+    encoding: str | None = None  # of the file, not of the corpus
 
     def read(self, path: str) -> Iterator[str]:
         """Yield the texts of this file, or of another one with the same columns."""
         from mondegreen.io.open import open_source
 
         columns = self.columns or ("text",)
+        encoding = self.encoding if path == self.path else None
         with open_source(
-            path, columns=columns, missing="pass", sheet=self.sheet
+            path, columns=columns, missing="pass", sheet=self.sheet, encoding=encoding
         ) as source:
             for batch in source.batches():
                 yield from source.texts(batch)

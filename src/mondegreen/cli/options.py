@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _HEAD_BYTES: Final = 1 << 16
 
 _CONVERT: Final = "convert it to UTF-8, such as with iconv -f {} -t utf-8"
-"""Advice of commands without the option ``--encoding``."""
+"""Advice where ``--encoding`` does not apply: it is of the originals alone."""
 
 _OTHER_SHEET: Final = "--sheet names another"
 _FIRST_SHEET: Final = "this command reads the first sheet only; others"
@@ -285,8 +285,9 @@ def _advise(error: SourceError | MissingColumnError, given: Mapping[str, Any]) -
 
     Where a command looked for its default column, the hint names the option.
     """
-    if "--encoding" in error.hint and "encoding" not in given:
-        error.advise(_CONVERT.format("utf-16" if "utf-16" in error.hint else "latin-1"))
+    has_option = "encoding" in given and error.path != given.get("release")
+    if "--encoding" in error.hint and not has_option:
+        error.advise(_CONVERT.format("utf-16" if "utf-16" in error.hint else "cp1252"))
     looked = given.get("columns") or (given.get("column"),)
     if isinstance(error, MissingColumnError) and error.column == "text" in looked:
         error.advise("; ".join(filter(None, (error.hint, "use --column NAME"))))
@@ -437,6 +438,10 @@ COLUMNS: Final = option(
 SHEET: Final = option(
     "Sheet of the Excel workbooks that this command reads.  [default: the first]",
     "--sheet NAME",
+)
+ENCODING: Final = option(
+    "Encoding of the originals, such as cp1252.  [default: UTF-8]",
+    "--encoding NAME",
 )
 DROP: Final = option(
     "Column to leave out of the output, such as names or the id. Repeatable.",

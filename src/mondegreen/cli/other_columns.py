@@ -188,21 +188,19 @@ def _warn(
 def _warn_of_id(
     source: AbstractSource, batch: pa.RecordBatch, start: str, *, is_keyed: bool
 ) -> None:
-    if source.id_column is None:
+    name = source.id_name
+    if source.id_column is None or name is None:
         return
-    if source.id_column not in source.drop:
+    if name not in source.drop:
         say(
-            f"{start} the column of --id, {source.id_column!r}, is released as it is. "
-            "If its ids identify people, leave it out with --drop "
-            f"{source.id_column}."
+            f"{start} the column of --id, {name!r}, is released as it is. If its ids "
+            f"identify people, leave it out with --drop {name}."
         )
     ids = batch.column(source.id_column)
     distinct = len(ids.unique())
     if distinct < len(ids):
         rows = f"the first {amount(len(ids), 'row')}"
-        told = describe_repeated_ids(
-            source.id_column, distinct, rows, is_keyed=is_keyed
-        )
+        told = describe_repeated_ids(name, distinct, rows, is_keyed=is_keyed)
         say(f"{start} {told}")
 
 

@@ -71,7 +71,7 @@ def privatize(
         callback=lambda context, option, given: "\t" if given == "\\t" else given,
     ),
     encoding: str | None = option(
-        "Encoding of INPUT, such as latin-1. The output is UTF-8.  [default: UTF-8]",
+        "Encoding of INPUT, such as cp1252. The output is UTF-8.  [default: UTF-8]",
         "NAME",
     ),
     sheet: str | None = option(

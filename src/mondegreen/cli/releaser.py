@@ -127,7 +127,7 @@ class Releaser:
         found = from_json(source.earlier)
         self._earlier += found
         self._before.append([*self._given, *found])
-        self._id_column = source.id_column
+        self._id_column = source.id_name
         self._disclosed |= dict.fromkeys(source.disclosed)
         self._conditions |= dict.fromkeys(source.conditions)
 

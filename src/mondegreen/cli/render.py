@@ -270,6 +270,7 @@ def read_public(
     quiet: bool,
     keep: int = 0,
     sheet: str | None = None,
+    encoding: str | None = None,
 ) -> Sample:
     """Count the words of a public sample, which ``calibrate`` takes."""
     from mondegreen.calibration.sample import read_sample
@@ -277,7 +278,12 @@ def read_public(
 
     with (
         open_source(
-            path, format=format, columns=columns, missing="pass", sheet=sheet
+            path,
+            format=format,
+            columns=columns,
+            missing="pass",
+            sheet=sheet,
+            encoding=encoding,
         ) as source,
         progress(source, quiet=quiet) as advance,
     ):

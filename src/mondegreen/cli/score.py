@@ -54,6 +54,7 @@ def score(
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     sheet: str | None = options.SHEET,
+    encoding: str | None = options.ENCODING,
     space: options.SpaceName = options.SPACE,
     rare: int = option(
         "Number of the rarest words to look for in the release (LOW).", default=1000
@@ -101,7 +102,10 @@ def score(
     open_texts = partial(
         open_source, format=format, columns=columns, missing="pass", sheet=sheet
     )
-    with open_texts(original) as mine, open_texts(release) as theirs:
+    with (
+        open_texts(original, encoding=encoding) as mine,
+        open_texts(release) as theirs,
+    ):
         passes = from_json(theirs.earlier)
         means = _compute_scores(mine, theirs, scorer, measures, shower(quiet))
         rows, scores = mine.rows_read, scorer.scores()

@@ -62,7 +62,9 @@ class AbstractSource(ABC):
         # Columns of a batch that hold text to privatize, of type string or
         # list<string>. Every other column passes through.
         self.text_columns = request.columns
-        self.id_column = request.id_column  # a column of strings, never null
+        self.id_name = request.id_column  # what the file calls the column of ids
+        # What a batch calls it: there it is a column of strings, never null.
+        self.id_column = request.id_column
         # Columns that no sink writes. A batch may still have them, such as the id.
         self.drop = request.drop
         # Columns whose formulas are left out of the release, and so empty there.
@@ -117,7 +119,7 @@ class AbstractSource(ABC):
         A struct that holds a text is such a column too: its other fields pass. Columns
         of one name are one, with lists of values.
         """
-        chosen = {*self.text_columns, self.id_column, *self.drop}
+        chosen = {*self.text_columns, self.id_name, self.id_column, *self.drop}
         found: dict[str, list[list[Any]]] = {}
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             if name not in chosen:
@@ -135,7 +137,7 @@ class AbstractSource(ABC):
         Fields within fields are found at any depth. The id and text columns are left
         out.
         """
-        chosen = {*self.text_columns, self.id_column, *self.drop}
+        chosen = {*self.text_columns, self.id_name, self.id_column, *self.drop}
         for name, values in self.others(batch, most).items():
             for path, value in itertools.chain.from_iterable(
                 _find_values(each, name) for each in values
@@ -149,6 +151,8 @@ class AbstractSource(ABC):
         The column of the id is one of them, unless the release lacks it.
         """
         chosen = {*self.text_columns, *self.drop}
+        if self.id_column != self.id_name:
+            chosen.add(self.id_column)  # the file has no such column
         fields = (field for field in batch.schema if field.name not in chosen)
         paths = (_list_paths(field.type, field.name) for field in fields)
         every = dict.fromkeys(itertools.chain.from_iterable(paths))

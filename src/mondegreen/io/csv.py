@@ -59,7 +59,7 @@ class CsvSource(AbstractByteSource):
         for column in (*wanted, *request.drop):
             count = self._names.count(column)
             if count == 0:
-                raise missing_column(self.name, column, self._names)
+                raise self._missing(column, raw[0], is_open=is_open)
             if count > 1:
                 problem = f"there are {count} columns named {column!r}"
                 raise SourceError(self.name, problem)
@@ -110,14 +110,22 @@ class CsvSource(AbstractByteSource):
             raise SourceError(self.name, "the first line is blank; a header is needed")
         return raw, header
 
+    def _missing(self, column: str, line: str, *, is_open: bool) -> Exception:
+        """Make the error for an absent column, by the delimiter that the header has."""
+        names, advice = self._names, ""
+        if line.lower().startswith("sep="):
+            advice = "the first line names a delimiter: remove it, and name --delimiter"
+        elif is_open and len(names) == 1:
+            names = max(names, *_split_otherwise(line).values(), key=len)
+        return missing_column(self.name, column, names, advice=advice)
+
     def _guess(self, line: str, wanted: Sequence[str]) -> list[str] | None:
         """Read the header by the one other delimiter that finds a wanted column."""
-        found: dict[str, list[str]] = {}
-        for delimiter in ";\t":
-            with contextlib.suppress(csv.Error):
-                header = next(csv.reader([line], delimiter=delimiter, strict=True))
-                if set(wanted) & set(header):
-                    found[delimiter] = header
+        found = {
+            delimiter: header
+            for delimiter, header in _split_otherwise(line).items()
+            if set(wanted) & set(header)
+        }
         if len(found) != 1:
             return None
         ((self._delimiter, header),) = found.items()
@@ -204,6 +212,15 @@ class CsvSource(AbstractByteSource):
         doubled = pc.replace_substring(column, '"', '""')
         quoted = pc.binary_join_element_wise('"', doubled, '"', "")
         return pc.if_else(special, quoted, column)
+
+
+def _split_otherwise(line: str) -> dict[str, list[str]]:
+    """Split a header at the delimiters that are tried beside the comma."""
+    found: dict[str, list[str]] = {}
+    for delimiter in ";\t":
+        with contextlib.suppress(csv.Error):
+            found[delimiter] = next(csv.reader([line], delimiter=delimiter, strict=True))
+    return found
 
 
 def _problem(error: csv.Error) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from mondegreen.errors import (
     DecodeError,
@@ -19,24 +19,34 @@ from mondegreen.io.open import open_source
 from mondegreen.io.stream import ByteStream
 
 
+_FORMATS: Final = ("csv", "tsv", "jsonl", "parquet", "xlsx")
+
+
 def read_field(
-    path: str | Path, name: str, format: Format | None = None
+    path: str | Path,
+    name: str,
+    format: Format | None = None,
+    *,
+    encoding: str | None = None,
+    sheet: str | None = None,
 ) -> Iterator[Any]:
     """Yield the values of one field, row by row, in constant memory.
 
     Parameters
     ----------
     path : str or Path
-        A CSV, TSV, JSON Lines or Parquet file.
+        A CSV, TSV, JSON Lines, Parquet or Excel file.
     name : str
         A column, or the dotted path of a field of JSON objects.
     format : str, optional
         If the name of the file does not tell it.
+    encoding, sheet : str, optional
+        As in :func:`mondegreen.io.open.open_source`.
 
     Yields
     ------
     str, list, mapping, number or None
-        JSON Lines and Parquet keep lists and objects; CSV has text alone.
+        JSON Lines and Parquet keep lists and objects; CSV and Excel have text alone.
 
     Raises
     ------
@@ -46,15 +56,16 @@ def read_field(
         Where a line is not a JSON object, or not UTF-8.
     """
     chosen = format or guess_format(str(path))
-    if str(path) == "-" or chosen not in ("csv", "tsv", "jsonl", "parquet"):
-        allowed = "a field of a CSV, TSV, JSON Lines or Parquet file, by its name"
+    if str(path) == "-" or chosen not in _FORMATS:
+        allowed = "a field of a CSV, TSV, JSON Lines, Parquet or Excel file"
         raise InvalidParameterError("field", name, allowed)
     if chosen == "parquet":
         yield from _of_parquet(path, name)
     elif chosen == "jsonl":
-        yield from _of_lines(str(path), name)
+        yield from _of_lines(str(path), name, encoding)
     else:
-        with open_source(path, format=chosen, columns=(name,)) as source:
+        how = {"format": chosen, "encoding": encoding, "sheet": sheet}
+        with open_source(path, columns=(name,), **how) as source:
             for batch in source.batches():
                 yield from batch.column(name).to_pylist()
 
@@ -69,10 +80,10 @@ def _of_parquet(path: str | Path, name: str) -> Iterator[Any]:
             yield from batch.column(0).to_pylist()
 
 
-def _of_lines(path: str, name: str) -> Iterator[Any]:
+def _of_lines(path: str, name: str, encoding: str | None) -> Iterator[Any]:
     keys: list[str] = []
     is_there = False
-    for row, each in enumerate(_read_objects(path), start=1):
+    for row, each in enumerate(_read_objects(path, encoding), start=1):
         keys = keys or [*each]
         value: Any = each
         has_all = True
@@ -87,9 +98,9 @@ def _of_lines(path: str, name: str) -> Iterator[Any]:
         raise missing_column(path, name, keys)
 
 
-def _read_objects(path: str) -> Iterator[dict[str, Any]]:
+def _read_objects(path: str, encoding: str | None) -> Iterator[dict[str, Any]]:
     """Yield the object of each line."""
-    stream = ByteStream(path, None)
+    stream = ByteStream(path, encoding)
     row = 0
     try:
         for lines, broken in stream.lines():

@@ -36,10 +36,11 @@ class ByteStream:
 
     def __init__(self, path: str, encoding: str | None = None) -> None:
         self._decoder = None if encoding is None else _decoder(encoding)
-        self._encoding = encoding
+        self._encoding = None if encoding is None else _name(encoding)
         self.notes: tuple[str, ...] = ()  # what may surprise
         if self._decoder is not None:
-            self.notes = (f"The input is read as {encoding}; the output is UTF-8.",)
+            read_as = f"The input is read as {self._encoding}; the output is UTF-8."
+            self.notes = (read_as,)
         self.name = "standard input" if path == "-" else path
         self.total: int | None = None  # bytes on disk; None for a pipe
         self.bom = b""  # the byte order mark; known once the first block is read
@@ -192,15 +193,26 @@ def _unreadable(name: str, verb: str, error: OSError) -> SourceError:
     return SourceError(name, f"cannot be {verb}: {reason}")
 
 
+def _name(encoding: str) -> str:
+    """Take Latin-1 for Windows-1252, as browsers do: a file has no control characters.
+
+    >>> _name("latin-1"), _name("utf-16")
+    ('cp1252', 'utf-16')
+    """
+    is_latin = codecs.lookup(encoding).name == "iso8859-1"
+    return "cp1252" if is_latin else encoding
+
+
 def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
     """Make what turns bytes into text; None for UTF-8, which needs nothing."""
     try:
+        encoding = _name(encoding)
         b"\0\0\0\0".decode(encoding)  # refuses what is no encoding of text
         found = codecs.lookup(encoding)
     except (LookupError, ValueError):
         found = None
     if found is None or found.name.replace("_", "-") in _NO_FILES:
-        allowed = "that of a text file, such as latin-1 or utf-16"
+        allowed = "that of a text file, such as cp1252 or utf-16"
         raise InvalidParameterError("encoding", encoding, allowed)
     if found.name in ("utf-8", "utf-8-sig"):
         return None

@@ -252,7 +252,8 @@ class KeyedNoise:
         Parameters
         ----------
         path : str or Path
-            File of 32 or more bytes.
+            File of 32 or more bytes, or of 64 hexadecimal digits, which are the same
+            key as in an environment variable.
 
         Returns
         -------
@@ -273,6 +274,8 @@ class KeyedNoise:
         path = Path(path).absolute()
         make = f"make one: (umask 077; head -c 32 /dev/urandom > {path.name})"
         key = read_secret(path, _LONGEST_KEY, "key file", f"; {make}")
+        if _HEX_KEY.fullmatch(digits := key.decode("latin-1").strip()):
+            key = bytes.fromhex(digits)
         if not _is_key(key):
             raise ConfigurationError(f"key file {path} is not a key; {make}")
         source = cls(key)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, Final, TypeAlias, final
 
 import numpy as np
@@ -30,6 +31,7 @@ from mondegreen.scores.law import to_words
 from mondegreen.space.store import load_tree
 
 FIRST: Final = (5, 20)
+OF_ROW: Final = " of all texts of a row"
 _BLOCK: Final = 32
 
 Found: TypeAlias = dict[str, Any]
@@ -43,6 +45,40 @@ def linkage(state: State, pairs: Pairs) -> Attack:
     known where the released words are not those of the law: structure alone would
     understate it.
     """
+    found = _find(state, pairs)
+    return build_linkage(found, pairs.texts, is_known=pairs.released is not None)
+
+
+def link_rows(found: Attack, state: State, pairs: Pairs, rows: Sequence[int]) -> Attack:
+    """Add linkage of whole rows to that of texts, where a row has several texts.
+
+    Parameters
+    ----------
+    found : Attack
+        What :func:`linkage` returned.
+    state : State
+        The law.
+    pairs : Pairs
+        All texts of these rows.
+    rows : sequence of int
+        The row of each text of the pairs; texts of a row follow each other.
+
+    Returns
+    -------
+    Attack
+        ``linkage``, with a way *of all texts of a row* for each way to link texts.
+    """
+    whole = pairs.join(rows)
+    if not 1 < whole.texts < pairs.texts:
+        return found
+    ways = [{**way, "by": way["by"] + OF_ROW} for way in _find(state, whole)]
+    every = [*found.details["by"], *ways]
+    texts = max(way["n"] for way in found.details["by"])
+    return build_linkage(every, texts, is_known=found.value is not None)
+
+
+def _find(state: State, pairs: Pairs) -> list[Found]:
+    """Link by each way."""
     found: list[Found] = []
     if pairs.released is not None:
         is_closed = has_closed_law(state)
@@ -51,8 +87,7 @@ def linkage(state: State, pairs: Pairs) -> Attack:
             ways.append(_ByGroups(pairs, groups))
         _fill(state, pairs, ways, is_closed=is_closed)
         found = [each for way in ways for each in way.find()]
-    found += _in_clear(pairs)
-    return build_linkage(found, pairs.texts, is_known=pairs.released is not None)
+    return found + _in_clear(pairs)
 
 
 def build_linkage(ways: list[Found], texts: int, *, is_known: bool = True) -> Attack:
@@ -80,7 +115,10 @@ def build_linkage(ways: list[Found], texts: int, *, is_known: bool = True) -> At
     >>> found.value, found.details["strongest"]
     (1.0, 'words')
     """
-    says = f"has all {texts:,} originals and looks for the one of each release"
+    says = (
+        f"has all {texts:,} originals, and looks for the one that each release belongs "
+        "to"
+    )
     if not is_known:
         details = {"strongest": None, "by": ways}
         unit = "share of texts"

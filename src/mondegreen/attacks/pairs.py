@@ -169,6 +169,38 @@ class Pairs:
             texts_alike=self.find_alike()[chosen],
         )
 
+    def join(self, rows: Sequence[int]) -> Pairs:
+        """Join the texts of each row to one.
+
+        Parameters
+        ----------
+        rows : sequence of int, shape (texts,)
+            The row of each text; those of a row follow each other.
+
+        Returns
+        -------
+        Pairs
+            The same words, in as many texts as there are rows.
+        """
+        numbers = np.asarray(rows, dtype=np.int64)
+        begins = np.flatnonzero(np.diff(numbers, prepend=-1))
+        pieces = np.split(np.arange(self.texts), begins[1:])
+
+        def number(values: Weights, known: dict[tuple[int, ...], int]) -> Weights:
+            keys = [tuple(values[piece].tolist()) for piece in pieces]
+            found = [known.setdefault(key, len(known)) for key in keys]
+            return np.array(found, dtype=np.int64)
+
+        structures: dict[tuple[int, ...], int] = {}
+        return replace(
+            self,
+            starts=np.append(self.starts[begins], self.starts[-1]),
+            structures=number(self.structures, structures),
+            shapes=number(self.shapes, structures) if len(self.shapes) else self.shapes,
+            texts_alike=number(self.find_alike(), {}),
+            chosen=None,
+        )
+
     def find_alike(self) -> Weights:
         """Number the originals, those with equal words alike.
 

@@ -133,6 +133,24 @@ def strongest_reader(read: Attack, shown: Attack | None = None) -> Attack:
     )
 
 
+def take_classes(found: Mapping[str, Attack]) -> Attack:
+    """Take the attack whose details tell most of each class of sensitive words.
+
+    Parameters
+    ----------
+    found : mapping of str to Attack
+        With ``sensitive_words``.
+
+    Returns
+    -------
+    Attack
+        ``reader`` where it was made of sensitive words; that of a space was not.
+    """
+    read = found["sensitive_words"]
+    best = found.get("reader", read)
+    return best if "by_class" in best.details else read
+
+
 def _take_strongest(
     read: Attack, ways: Sequence[Mapping[str, Any]]
 ) -> dict[str, Mapping[str, Any]]:

@@ -32,6 +32,7 @@ from mondegreen.attacks.cooccurrence import (
 )
 from mondegreen.attacks.linked import combine_places, solve_cipher
 from mondegreen.attacks.pairs import Pairs
+from mondegreen.attacks.parts import draw_parts
 from mondegreen.attacks.reader import Knowledge, Reader, TableReader
 from mondegreen.attacks.related_rows import RELATED, Beside, RelatedRows
 from mondegreen.attacks.similar_texts import Level, SimilarTexts
@@ -70,6 +71,7 @@ _NOT_COUNTED: Final = ("ordinary", "rest", NUMBER)
 
 NEIGHBORS: Final = "the other words alone"
 SIMILAR: Final = "the most similar known text"
+BEST: Final = "the best of these for each class"
 """Names of ways to guess sensitive words."""
 
 CIPHERS: Final = {
@@ -623,7 +625,8 @@ def sensitive_words(
         ``hidden_only`` (those that the policy shows left out), ``group_alone`` (the
         guess from the output of the word alone), ``neighbors_alone`` (the guess from
         the ordinary words without the groups, where it was made), ``by`` (all of these
-        guesses, each with its own classes: a limit is compared with the best one),
+        guesses, each with its own classes, and :data:`BEST`: a limit is compared with
+        the best one),
         ``column`` (what rows have in common that tells most, if they do), ``by_class``,
         and ``beside``: numbers and rare words, which are not counted.
     """
@@ -636,6 +639,7 @@ def sensitive_words(
     beside = {name: _share(hits, classes == name) for name in (NUMBER, "rest")}
     ways = {"whole sentences": hits, "the group alone": alone}
     ways |= guesses.others
+    ways[BEST] = _combine(batch, ways, classes)
     context = {}
     if NEIGHBORS in ways:
         context["neighbors_alone"] = _share(ways[NEIGHBORS], counted)
@@ -693,6 +697,25 @@ def single_guess(batch: TokenizedBatch, guesses: Guesses) -> Attack:
         int(counted.sum()),
         "share of sensitive words",
     )
+
+
+def _combine(
+    batch: TokenizedBatch, ways: Mapping[str, Marks], classes: NDArray[Any]
+) -> Marks:
+    """Guess each class in the way that recovers most of it.
+
+    In one half of the texts, this way is the best one of the other half: so it is not
+    chosen by the words that it is measured on.
+    """
+    halves = np.repeat(draw_parts(len(batch.parts)), batch.counts())
+    found = np.zeros(len(classes), dtype=np.bool_)
+    for name in np.unique(classes):
+        for half in (0, 1):
+            mine = (classes == name) & (halves == half)
+            theirs = (classes == name) & (halves != half)
+            best = max(ways.values(), key=lambda marks: np.count_nonzero(marks[theirs]))
+            found[mine] = best[mine]
+    return found
 
 
 def _with_ends(batch: TokenizedBatch, hits: Marks, among: Marks) -> dict[str, Any]:

@@ -23,16 +23,19 @@ from mondegreen.errors import (
     SourceError,
 )
 from mondegreen.io.guess import Format, guess_format
-from mondegreen.settings import Settings
+from mondegreen.settings import Same, Settings
 from mondegreen.wording import amount, figure
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from mondegreen.arrays import Ids
     from mondegreen.attacks.attack import Attack
     from mondegreen.attacks.pairs import Pairs
     from mondegreen.attacks.printed import AbstractPrintedRows
     from mondegreen.attacks.reader import Knowledge
     from mondegreen.attacks.related_rows import Beside
+    from mondegreen.attacks.sensitive import InDomainReader
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
     from mondegreen.language.ngrams import NGrams
@@ -531,9 +534,7 @@ class Files:
         from mondegreen.io.fields import read_field
 
         encoding = self.encoding if path == self.sample else None
-        return read_field(
-            path, name, self.format, encoding=encoding, sheet=self.sheet
-        )
+        return read_field(path, name, self.format, encoding=encoding, sheet=self.sheet)
 
     def texts(self, path: str) -> Iterator[str]:
         """Yield the texts of a file that are there."""
@@ -619,6 +620,8 @@ def _attack_space(
     show("likely originals of each word")
     knowledge = _knowledge(state, pairs, language, show)
     found = attack_all(state, pairs, knowledge, show, more)
+    numbers = [each.row for each in _read_rows(files, texts, releases)]
+    found |= _link_rows(found, state, pairs, numbers, show)
     rows = SpaceRows(Lookup(loaded), state) if releases is not None else None
     if rows is not None:
         read_all_rows(files, rows, show)
@@ -674,6 +677,7 @@ def _attack_policy(
     texts, releases = _read(files, state, most if corpus else 2 * most)
     whole = texts, releases
     beside = _read_beside(policy, state, files, *whole, seed)
+    numbers = [each.row for each in beside]
     if corpus:
         known = read_corpus(files, corpus, frozenset(texts))
         say_known_texts(known, frozenset(texts))
@@ -720,6 +724,11 @@ def _attack_policy(
         is_public=bool(corpus),
         tell=show,
     )
+    every = pairs
+    if has_places or _has_several(numbers):
+        every = _pair_all(policy, state, reader, whole, same, rng)
+        every = every if trouble is None else every.as_printed()
+    found |= _link_rows(found, state, every, numbers, show)
     show("what is left")
     found |= _read_shown(files, found, most, seed, corpus)
     found |= attack_rows(rows, is_drawn=trouble is None)
@@ -728,7 +737,6 @@ def _attack_policy(
         show("exposed places")
         # Without a corpus of its own, the attacker on places knows public text alone:
         # then no text of SAMPLE is held out.
-        every = pairs if corpus else build_pairs(whole[0], reader.lookup, whole[1])
         if pairs.released is not None:
             model = _domain_model(known, is_public=bool(corpus))
             about["exposed_places"] = _list_exposed_places(
@@ -745,6 +753,54 @@ def _attack_policy(
     return Made(found, about, setting)
 
 
+def _has_several(rows: Sequence[int]) -> bool:
+    """Whether a row has several texts."""
+    return len(set(rows)) < len(rows)
+
+
+def _link_rows(
+    found: Mapping[str, Attack],
+    state: State,
+    pairs: Pairs,
+    rows: Sequence[int],
+    show: Callable[[str], object],
+) -> dict[str, Attack]:
+    """Link whole rows, where a row has several texts."""
+    from mondegreen.attacks.linkage import link_rows
+
+    if not _has_several(rows):
+        return {}
+    show("linkage of rows")
+    chosen = _choose(rows, pairs)
+    return {"linkage": link_rows(found["linkage"], state, pairs, chosen)}
+
+
+def _pair_all(
+    policy: Policy,
+    state: Any,
+    reader: InDomainReader,
+    whole: tuple[list[str], list[str] | None],
+    same: Same,
+    rng: np.random.Generator,
+) -> Pairs:
+    """Pair all texts, those that the attacker learns from too, and draw their release.
+
+    A release that is at hand is taken as it is.
+    """
+    from mondegreen.attacks.linked import draw_linked
+    from mondegreen.attacks.pairs import build_pairs
+
+    texts, releases = whole
+    pairs = build_pairs(texts, reader.lookup, releases)
+    if releases is not None:
+        return pairs
+    if same == "place":
+        return pairs.sample(state, rng)
+    batch = reader.lookup.cut(texts)
+    released, _ = draw_linked(policy, state, batch, pairs.inputs, same, rng)
+    return replace(pairs, released=released, shapes=pairs.structures)
+
+
 def _read_beside(
     policy: Policy,
     state: Any,
@@ -759,16 +815,22 @@ def _read_beside(
     """
     import numpy as np
 
-    from mondegreen.cli.related_rows import iterate_beside_pairs, read_beside_sample
-
-    if releases is None:
-        rows = read_beside_sample(files, texts)
-    else:
-        rows = [*islice(iterate_beside_pairs(files), len(texts))]
+    rows = _read_rows(files, texts, releases)
     draw = None
     if releases is None:
         draw = functools.partial(state.response.sample, rng=np.random.default_rng(seed))
     return _add_signs(policy, rows, releases or texts, draw)
+
+
+def _read_rows(
+    files: Files, texts: Sequence[str], releases: Sequence[str] | None
+) -> list[Beside]:
+    """Read the row of each text, and what stands beside it."""
+    from mondegreen.cli.related_rows import iterate_beside_pairs, read_beside_sample
+
+    if releases is None:
+        return read_beside_sample(files, texts)
+    return [*islice(iterate_beside_pairs(files), len(texts))]
 
 
 def _read_beside_corpus(
@@ -1048,6 +1110,7 @@ def _row(name: str, attack: Attack) -> list[str]:
 
 def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     """A row for each attack, and what is behind the largest numbers."""
+    from mondegreen.attacks.policies import take_classes
     from mondegreen.cli.attack_rows import describe_rows
 
     rows = [["attack", "reaches", "without release", "attacker"]]
@@ -1059,9 +1122,7 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     if "worst_word" in found and found["worst_word"].value is not None:
         yield _ABOUT_WORST
     if "sensitive_words" in found:
-        read = found["sensitive_words"]
-        best = found.get("reader", read)  # that of a space has no classes
-        yield from _of_classes(best if "by_class" in best.details else read)
+        yield from _of_classes(take_classes(found))
     own = found.get("single_word")
     if own is not None and "exactly_these_frequencies" in own.details:
         share = figure(own.details["exactly_these_frequencies"], "percent")

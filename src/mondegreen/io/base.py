@@ -151,7 +151,7 @@ class AbstractSource(ABC):
         The column of the id is one of them, unless the release lacks it.
         """
         chosen = {*self.text_columns, *self.drop}
-        if self.id_column != self.id_name:
+        if self.id_column is not None and self.id_column != self.id_name:
             chosen.add(self.id_column)  # the file has no such column
         fields = (field for field in batch.schema if field.name not in chosen)
         paths = (_list_paths(field.type, field.name) for field in fields)

@@ -219,7 +219,9 @@ def _split_otherwise(line: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for delimiter in ";\t":
         with contextlib.suppress(csv.Error):
-            found[delimiter] = next(csv.reader([line], delimiter=delimiter, strict=True))
+            found[delimiter] = next(
+                csv.reader([line], delimiter=delimiter, strict=True)
+            )
     return found
 
 

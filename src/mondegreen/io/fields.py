@@ -18,7 +18,6 @@ from mondegreen.io.guess import Format, guess_format
 from mondegreen.io.open import open_source
 from mondegreen.io.stream import ByteStream
 
-
 _FORMATS: Final = ("csv", "tsv", "jsonl", "parquet", "xlsx")
 
 
@@ -64,8 +63,9 @@ def read_field(
     elif chosen == "jsonl":
         yield from _of_lines(str(path), name, encoding)
     else:
-        how = {"format": chosen, "encoding": encoding, "sheet": sheet}
-        with open_source(path, columns=(name,), **how) as source:
+        with open_source(
+            path, format=chosen, columns=(name,), encoding=encoding, sheet=sheet
+        ) as source:
             for batch in source.batches():
                 yield from batch.column(name).to_pylist()
 

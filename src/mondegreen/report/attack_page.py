@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from mondegreen import __version__
+from mondegreen.attacks.policies import take_classes
 from mondegreen.io.target import Target
 from mondegreen.wording import figure
 
@@ -124,7 +125,7 @@ def write_attack_page(
         {"name": name, "limit": f"{limit:g}", "excess": found[name].say_excess(limit)}
         for name, limit in (limits or {}).items()
     ]
-    read = found.get("sensitive_words")
+    read = take_classes(found) if "sensitive_words" in found else None
     linked = found.get("linkage")
     page = Environment(autoescape=True, undefined=StrictUndefined).from_string(_PAGE)
     text = page.render(

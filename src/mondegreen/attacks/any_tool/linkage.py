@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import chain, groupby
 from typing import Any, Final, final
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from mondegreen.arrays import Floats, Weights
 from mondegreen.attacks.any_tool.rows import Row
 from mondegreen.attacks.attack import Attack, by_texts, count_rows
-from mondegreen.attacks.linkage import build_linkage, sum_up
+from mondegreen.attacks.linkage import OF_ROW, build_linkage, sum_up
 
 _ORIGINALS: Final = 2000
 _MOST, _FEW, _LEAST = 0.6, 0.5, 5
@@ -33,7 +34,8 @@ def link(rows: Sequence[Row]) -> Attack | None:
     """Link releases to their originals by words, structure, lengths and times.
 
     Times are compared where both sides have some: the original with the nearest time is
-    taken, and a release without a time fits every original.
+    taken, and a release without a time fits every original. Where a row has several
+    texts, rows are linked too, by all words and by the structure of their texts.
 
     ``value`` is the success by the ``strongest`` way; ``by`` holds every way. None for
     fewer than two texts.
@@ -41,16 +43,10 @@ def link(rows: Sequence[Row]) -> Attack | None:
     rows = rows[:_ORIGINALS]
     if len(rows) < 2:
         return None
-    found = [
-        _by_features(rows, "words", lambda row: row.words, _visible_words),
-        _by_features(
-            rows,
-            "structure",
-            lambda row: _runs(row.gaps),
-            lambda row: _runs(row.released.gaps),
-        ),
-        _by_lengths(rows),
-    ]
+    found = [*_by_content([[row] for row in rows]), _by_lengths(rows)]
+    whole = [[*texts] for _, texts in groupby(rows, key=lambda row: row.number)]
+    if 1 < len(whole) < len(rows):
+        found += _by_content(whole, OF_ROW)
     if any(row.time is not None for row in rows) and any(
         row.released_time is not None for row in rows
     ):
@@ -207,20 +203,38 @@ class _Index:
         return self.add_up(self._owners, weights)
 
 
+def _by_content(whole: Sequence[Sequence[Row]], of: str = "") -> list[dict[str, Any]]:
+    """Link what has one or several texts, by their words and by their structure."""
+
+    def features(find: Callable[[Row], Iterable[Hashable]]) -> list[list[Hashable]]:
+        return [list(chain.from_iterable(map(find, texts))) for texts in whole]
+
+    words = features(lambda row: row.words)
+    alike = _number(words)
+    return [
+        _by_features(f"words{of}", words, features(_visible_words), alike),
+        _by_features(
+            f"structure{of}",
+            features(lambda row: _runs(row.gaps)),
+            features(lambda row: _runs(row.released.gaps)),
+            alike,
+        ),
+    ]
+
+
 def _by_features(
-    rows: Sequence[Row],
     name: str,
-    mine: Callable[[Row], Sequence[Hashable]],
-    theirs: Callable[[Row], Sequence[Hashable]],
+    mine: Sequence[Sequence[Hashable]],
+    theirs: Sequence[Sequence[Hashable]],
+    alike: Weights,
 ) -> dict[str, Any]:
     """Compare weighted sets of features, one release at a time."""
-    count, alike = len(rows), _number_texts(rows)
-    index = _Index([mine(row) for row in rows])
+    index = _Index(mine)
     weights = index.weights()
     lengths = np.sqrt(np.maximum(index.lengths(weights), 1e-9))
-    hits = np.zeros(count)
-    for place, row in enumerate(rows):
-        scores = index.add_up(theirs(row), weights) / lengths
+    hits = np.zeros(len(mine))
+    for place, shown in enumerate(theirs):
+        scores = index.add_up(shown, weights) / lengths
         hits[place] = _share(scores, place, alike)
     return sum_up(name, hits, alike)
 
@@ -258,6 +272,11 @@ def _share(scores: Floats, own: int, alike: Weights) -> float:
 
 def _number_texts(rows: Sequence[Row]) -> Weights:
     """Number the originals, those with equal words alike."""
-    known: dict[tuple[str, ...], int] = {}
-    keys = [tuple(row.words) for row in rows]
-    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+    return _number([row.words for row in rows])
+
+
+def _number(some: Iterable[Sequence[Hashable]]) -> Weights:
+    """Number sequences, equal ones alike."""
+    known: dict[tuple[Hashable, ...], int] = {}
+    found = [known.setdefault(tuple(each), len(known)) for each in some]
+    return np.array(found, dtype=np.int64)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby, product
 from typing import Final, Protocol, final
 
 import numpy as np
@@ -178,17 +180,21 @@ def _nobody(name: str) -> Attack:
 def _sample(
     given: Iterable[Given], counters: Sequence[_Counter], count: int, seed: int
 ) -> Sequence[Row]:
-    """Show the counters all rows, and keep some at random, in their order.
+    """Show the counters all texts, and keep those of some rows, in their order.
 
-    That is reservoir sampling.
+    Each row gets a random number. The rows with the smallest ones are kept, whole, as
+    long as they have at most ``count`` texts together.
     """
     rng = np.random.default_rng(seed)
-    kept: list[Row] = []
-    for seen, row in enumerate(read_rows(given)):
-        for counter in counters:
+    kept: list[tuple[float, int, list[Row]]] = []
+    size = 0
+    for number, group in groupby(read_rows(given), key=lambda row: row.number):
+        texts = [*group]
+        for row, counter in product(texts, counters):
             counter.add(row)
-        if seen < count:
-            kept.append(row)
-        elif (place := int(rng.integers(seen + 1))) < count:
-            kept[place] = row
-    return sorted(kept, key=lambda row: row.number)
+        heapq.heappush(kept, (-rng.random(), number, texts))
+        size += len(texts)
+        while size > count and len(kept) > 1:
+            size -= len(heapq.heappop(kept)[2])
+    kept.sort(key=lambda some: some[1])
+    return [row for _, _, texts in kept for row in texts]

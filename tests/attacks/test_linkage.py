@@ -8,7 +8,7 @@ from tests.attacks import small
 
 import mondegreen as mg
 from mondegreen.attacks.averaging import RELEASES, averaging
-from mondegreen.attacks.linkage import build_linkage, linkage
+from mondegreen.attacks.linkage import OF_ROW, build_linkage, link_rows, linkage
 from mondegreen.attacks.pairs import build_pairs
 from mondegreen.text.lookup import Lookup
 
@@ -171,3 +171,26 @@ def test_repetition_without_information_stays_at_chance():
     assert found.value == found.chance
     clear = small.tree_state(small.EXACT)
     assert averaging(clear, small.pairs(), prior, np.random.default_rng(0)).value == 1.0
+
+
+def test_texts_of_a_row_are_linked_as_one_text():
+    state = small.states()["tree"]
+    texts = small.texts_of(80, 6)
+    pairs = drawn(state, texts)
+    rows = [i // 2 for i in range(len(texts))]
+    whole = replace(
+        drawn(
+            state, [f"{a} {b}" for a, b in zip(texts[::2], texts[1::2], strict=True)]
+        ),
+        released=pairs.released,
+    )
+    alone = linkage(state, pairs)
+    found, wanted = (
+        ways(link_rows(alone, state, pairs, rows)),
+        ways(linkage(state, whole)),
+    )
+    for name in ("first 5 words", "all words"):
+        together = found[name + OF_ROW]
+        assert together["value"] == wanted[name]["value"]
+        assert together["n"] == wanted[name]["n"] == 40
+    assert link_rows(alone, state, pairs, range(len(texts))) is alone

@@ -12,6 +12,7 @@ from mondegreen.attacks.parts import draw_parts
 from mondegreen.attacks.policies import attack_policy, worst_guesses
 from mondegreen.attacks.reader import TableReader
 from mondegreen.attacks.sensitive import (
+    BEST,
     NEIGHBORS,
     Guesses,
     InDomainReader,
@@ -206,12 +207,34 @@ def test_a_limit_of_the_reader_is_compared_with_its_best_guess():
     found = sensitive_words(batch, guesses)
     assert found.value == 0.0
     assert [way["by"] for way in found.details["by"]] == [
-        *("whole sentences", "the group alone", "the other words alone")
+        *("whole sentences", "the group alone", "the other words alone", BEST)
     ]
     assert found.say_excess(0.5) == "is 1 by the group alone"
     assert found.details["by"][0]["high"] == found.high
     nobody = sensitive_words(batch, replace(guesses, alone=wrong))
     assert nobody.say_excess(0.5) is None
+
+
+def test_the_best_way_of_each_class_is_chosen_by_other_texts():
+    """One way knows the names, another one the illnesses; a third is right by chance."""
+    batch = tokenize(["Ann has asthma.", "Eva has lupus."] * 100)
+    classes = word_classes(batch)
+    counted = is_counted(batch)
+    names, ill = classes == "first_name", classes == "health"
+    lucky = counted & (np.random.default_rng(0).random(len(counted)) < 0.5)
+    guesses = Guesses(names, ill, counted, "knows", 9, {NEIGHBORS: lucky})
+    ways = {each["by"]: each for each in sensitive_words(batch, guesses).details["by"]}
+    assert ways["whole sentences"]["value"] == ways["the group alone"]["value"] == 0.5
+    assert ways[BEST]["value"] == 1.0
+    # Chance is not taken for knowledge: the choice of one half is used in the other.
+    luck = {
+        name: np.random.default_rng(i).random(len(counted)) < 0.5
+        for i, name in enumerate("abcdefgh")
+    }
+    none = np.zeros(len(counted), dtype=np.bool_)
+    many = sensitive_words(batch, Guesses(none, none, counted, "knows", 9, luck))
+    ways = {each["by"]: each["value"] for each in many.details["by"]}
+    assert ways[BEST] < 0.56
 
 
 def test_all_keys_that_scripts_read_are_there():

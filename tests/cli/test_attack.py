@@ -115,7 +115,11 @@ def test_the_table_says_what_each_source_gives_away(folder):
     said = run_command(*command).stdout
     by = json.loads(run_command(*command, "--json").stdout)["sensitive_words"]["by"]
     ways = ["whole sentences", "the group alone", "the other words alone"]
-    assert [each["by"] for each in by] == [*ways, "the most similar known text"]
+    assert [each["by"] for each in by] == [
+        *ways,
+        "the most similar known text",
+        "the best of these for each class",
+    ]
     for each in by:
         assert f"recovered from {each['by']}: {100 * each['value']:.3g} %\n" in said
 
@@ -314,6 +318,13 @@ def test_a_policy_is_attacked_with_a_held_out_half(of_policy):
     ):
         assert words in page
     assert "<th>chance" not in page
+    best = found["reader"]["by_class"]["health"]["value"]
+    assert best == max(
+        way["by_class"]["health"]["value"] for way in found["reader"]["by"]
+    )
+    (shown,) = re.findall(r"<tr><td>health<td class=.n.>([0-9.]+) %", page)
+    assert float(shown) == pytest.approx(100 * best, abs=0.1)
+    assert "the best of these for each class" in page
     assert "one word, the easiest to guess, where it was written. It is not a" in said
     assert "45 texts, 225 words, of SAMPLE, held out" in said
     assert "rest (not counted)" in said

@@ -8,6 +8,7 @@ import mondegreen as mg
 from mondegreen.attacks.linked import (
     combine_places,
     draw_linked,
+    find_scope,
     link_printed,
     solve_cipher,
 )
@@ -19,9 +20,13 @@ from mondegreen.attacks.sensitive import (
     guess_hidden_words,
     sensitive_words,
 )
+from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
 from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.policy.scope import make_scope
+from mondegreen.privatizer.build import build_privatizer
+from mondegreen.sampling.noise import KeyedNoise, Seeded
+from mondegreen.settings import Settings
 from mondegreen.text.tokenizer import tokenize
 
 ENDS = {
@@ -133,3 +138,19 @@ def test_a_printed_release_has_the_links_of_what_was_drawn(same):
     assert len(counts) == (texts if same == "record" else len(ENDS))
     assert (counts == (2 if same == "record" else 2 * texts / len(ENDS))).all()
     assert len(np.unique(links[~hidden])) == (~hidden).sum()
+
+
+@pytest.mark.parametrize("same", ["place", "record", "key"])
+@pytest.mark.parametrize("name", ["urr", "krr"])
+def test_the_scope_of_a_release_is_found(same, name):
+    policy = load_policy("sensitive")
+    text = "Ann met Bob in Oslo. Bob has asthma, and Ann has lupus, in Oslo."
+    batch = tokenize([text] * 40)
+    symbols = PolicyLookup(policy).codes(batch)
+    hidden = policy.alphabet.is_group(symbols)
+    settings = Settings(mechanism=name, epsilon=12.0, policy="sensitive", same=same)
+    noise = KeyedNoise(bytes(range(32))) if same == "key" else Seeded(3)
+    privatizer = build_privatizer(settings, noise)
+    ids = [str(i) for i in range(40)] if same == "key" else None
+    shown = tokenize([str(each) for each in privatizer.stream([text] * 40, ids)])
+    assert find_scope(batch, shown, hidden) == same

@@ -216,7 +216,7 @@ def test_a_limit_of_the_reader_is_compared_with_its_best_guess():
 
 
 def test_the_best_way_of_each_class_is_chosen_by_other_texts():
-    """One way knows the names, another one the illnesses; a third is right by chance."""
+    """One way knows names, another one illnesses; a third is right by chance."""
     batch = tokenize(["Ann has asthma.", "Eva has lupus."] * 100)
     classes = word_classes(batch)
     counted = is_counted(batch)

@@ -241,6 +241,57 @@ def test_a_turn_that_the_model_did_not_say_shows_nothing_of_the_user(gateway):
     assert seen == {False}  # no two entities share a surrogate
 
 
+NAMES = ["Smith", "Okonkwo", "Jones", "Virtanen", "Adeyemi", "Garcia"]
+
+
+def call_tool(names):
+    function = {"name": TOOL["function"]["name"], "arguments": json.dumps({"city": " ".join(names)})}
+    call = {"id": "call_1", "type": "function", "function": function}
+    return {"content": None, "tool_calls": [call]}
+
+
+def test_a_tool_that_repeats_its_arguments_shows_no_candidate(gateway):
+    """The model lists candidates in a call; the result of the tool quotes them."""
+    rows = [user("My name is Okonkwo.")]
+    gateway.model.answer = lambda body: call_tool(NAMES)
+    choices, token = gateway.chat(rows, tools=[TOOL])
+    surrogate = gateway.model.bodies[-1]["messages"][0]["content"].split()[-1][:-1]
+    result = {"role": "tool", "tool_call_id": "call_1"}
+    result["content"] = f"No city named {' '.join(NAMES)}. Weather in Oslo is fine."
+    history = [*rows, choices[0]["message"], result]
+    gateway.model.answer = lambda body: {"content": "Hm."}
+    choices, token = gateway.chat(history, token, tools=[TOOL])
+    first, *_, shown = gateway.model.bodies[-1]["messages"]
+    assert first["content"] == f"My name is {surrogate}."
+    seen = shown["content"].split(".")[0].split()[-len(NAMES) :]
+    assert surrogate not in seen
+    assert not {*seen} & {*NAMES}
+    assert len({*seen}) == len(NAMES)
+    # A later turn sends the same, and what the model did not say keeps its surrogate.
+    more = [*history, choices[0]["message"], user("Okonkwo, Oslo.")]
+    gateway.chat(more, token, tools=[TOOL])
+    sent = gateway.model.bodies[-1]["messages"]
+    assert sent[2]["content"] == shown["content"]
+    place = shown["content"].split("Weather in ")[1].split()[0]
+    assert sent[-1]["content"] == f"{surrogate}, {place}."
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_a_summary_by_the_model_shows_no_candidate(gateway, role):
+    gateway.model.answer = lambda body: {
+        "content": fill("One of Smith, Okonkwo: §", body)
+    }
+    first = [{"role": role, "content": "Okonkwo asks."}, user("My name is Okonkwo.")]
+    choices, token = gateway.chat(first)
+    surrogate = gateway.model.bodies[-1]["messages"][1]["content"].split()[-1][:-1]
+    shown = choices[0]["message"]["content"]
+    gateway.chat([{"role": role, "content": shown}, user("Go on.")], token)
+    assert surrogate not in gateway.model.bodies[-1]["messages"][0]["content"]
+    # A prompt that came before the model said the word stays as it was.
+    gateway.chat([*first, choices[0]["message"], user("Go on.")], token)
+    assert gateway.model.bodies[-1]["messages"][0]["content"] == f"{surrogate} asks."
+
+
 @pytest.mark.parametrize("has_header", [True, False])
 @pytest.mark.parametrize(
     "edit",

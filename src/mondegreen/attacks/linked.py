@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.mechanisms.symbols.response import ResponseState
@@ -17,6 +18,9 @@ from mondegreen.text.tokenizer import TokenizedBatch, canonical
 
 _WORDS: Final = 2000
 """Words of a group that may be behind a printed one: the most frequent ones."""
+
+_REPEATS: Final = 20
+"""Words that must repeat before their replacements tell anything."""
 
 WORST: Final = 0.05
 """What a context says against a word at most, as a share of how frequent it is."""
@@ -67,6 +71,53 @@ def link_printed(
     """Link the places of a printed release that show the same word; see below."""
     printed = map(canonical, batch.words())
     return link_places(lookup.policy, batch, released, printed, same)
+
+
+def find_scope(
+    batch: TokenizedBatch, printed: TokenizedBatch, hidden: NDArray[np.bool_]
+) -> Same:
+    """Find out whether equal words of a release have equal replacements.
+
+    A word that repeats is compared with the place where it was replaced before: in the
+    same text, or in an earlier one. Where noise is drawn anew for each place, few of
+    these replacements are equal: one of thirty or more words, or of some numbers.
+
+    Parameters
+    ----------
+    batch, printed : TokenizedBatch
+        Originals and releases, word by word.
+    hidden : bool array, shape (words,)
+        Which words the policy hides.
+
+    Returns
+    -------
+    {"place", "record", "key"}
+        ``place`` too if fewer than twenty words repeat.
+
+    Examples
+    --------
+    >>> from mondegreen.text.tokenizer import tokenize
+    >>> texts, every = tokenize(["Ann met Bob."] * 30), np.ones(90, dtype=np.bool_)
+    >>> find_scope(texts, tokenize(["Eva saw Max."] * 30), every)
+    'key'
+    """
+    equal: dict[Same, list[bool]] = {"key": [], "record": []}
+    last: dict[str, tuple[int, str]] = {}
+    texts = np.repeat(np.arange(len(batch.parts)), batch.counts()).tolist()
+    words = zip(batch.words(), printed.words(), texts, hidden.tolist(), strict=True)
+    for word, shown, text, is_hidden in words:
+        folded, form = canonical(word), canonical(shown)
+        if not is_hidden or folded == form:  # a law may keep a word
+            continue
+        before = last.get(folded)
+        if before is not None:
+            scope: Same = "record" if before[0] == text else "key"
+            equal[scope].append(before[1] == form)
+        last[folded] = text, form
+    for scope, found in equal.items():
+        if len(found) >= _REPEATS and sum(found) > len(found) / 2:
+            return scope
+    return "place"
 
 
 def link_places(

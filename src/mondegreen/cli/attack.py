@@ -29,7 +29,7 @@ from mondegreen.wording import amount, figure
 if TYPE_CHECKING:
     import numpy as np
 
-    from mondegreen.arrays import Ids
+    from mondegreen.arrays import Ids, Weights
     from mondegreen.attacks.attack import Attack
     from mondegreen.attacks.pairs import Pairs
     from mondegreen.attacks.printed import AbstractPrintedRows
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from mondegreen.passes import Pass
     from mondegreen.policy.policy import Policy
     from mondegreen.report.sarif import Finding
+    from mondegreen.text.tokenizer import TokenizedBatch
     from mondegreen.wording import Kind
 
 _Each = TypeVar("_Each")
@@ -658,7 +659,7 @@ def _attack_policy(
     """Attack randomized response over the symbols of a policy."""
     import numpy as np
 
-    from mondegreen.attacks.linked import draw_linked, link_printed
+    from mondegreen.attacks.linked import link_printed
     from mondegreen.attacks.pairs import build_pairs
     from mondegreen.attacks.parts import draw_parts
     from mondegreen.attacks.policies import attack_policy
@@ -700,13 +701,11 @@ def _attack_policy(
     rows: PolicyRows | None = None
     batch, same = reader.lookup.cut(_choose(texts, pairs)), settings.same
     rng, links = np.random.default_rng(seed), None
-    if releases is None and same == "place":
-        pairs = pairs.sample(state, rng)
-    elif releases is None:
-        released, links = draw_linked(policy, state, batch, pairs.inputs, same, rng)
-        pairs = replace(pairs, released=released, shapes=pairs.structures)
+    if releases is None:
+        pairs, links = _draw(policy, state, batch, pairs, same, rng)
     else:
         printed = reader.lookup.cut(_choose(releases, pairs))
+        _check_scope(files, pairs, batch, printed, policy, same)
         rows = PolicyRows(reader.lookup, same)
         read_all_rows(files, rows, show)
         check_pairing(files, rows)
@@ -733,15 +732,12 @@ def _attack_policy(
     found |= _read_shown(files, found, most, seed, corpus)
     found |= attack_rows(rows, is_drawn=trouble is None)
     about = _about(pairs, trouble) | describe_reading(rows)
-    if has_places:
+    if has_places and pairs.released is not None:
         show("exposed places")
         # Without a corpus of its own, the attacker on places knows public text alone:
         # then no text of SAMPLE is held out.
-        if pairs.released is not None:
-            model = _domain_model(known, is_public=bool(corpus))
-            about["exposed_places"] = _list_exposed_places(
-                *whole, settings, every, model
-            )
+        model = _domain_model(known, is_public=bool(corpus))
+        about["exposed_places"] = _list_exposed_places(*whole, settings, every, model)
     show("")
     about["corpus"] = _corpus(known, reader.corpus_words, is_held_out=not corpus)
     whence = "other files" if corpus else "SAMPLE, held out"
@@ -787,18 +783,54 @@ def _pair_all(
 
     A release that is at hand is taken as it is.
     """
-    from mondegreen.attacks.linked import draw_linked
     from mondegreen.attacks.pairs import build_pairs
 
     texts, releases = whole
     pairs = build_pairs(texts, reader.lookup, releases)
     if releases is not None:
         return pairs
+    return _draw(policy, state, reader.lookup.cut(texts), pairs, same, rng)[0]
+
+
+def _draw(
+    policy: Policy,
+    state: Any,
+    batch: TokenizedBatch,
+    pairs: Pairs,
+    same: Same,
+    rng: np.random.Generator,
+) -> tuple[Pairs, Weights | None]:
+    """Draw a release, and tell which of its places are linked by equal words."""
+    from mondegreen.attacks.linked import draw_linked
+
     if same == "place":
-        return pairs.sample(state, rng)
-    batch = reader.lookup.cut(texts)
-    released, _ = draw_linked(policy, state, batch, pairs.inputs, same, rng)
-    return replace(pairs, released=released, shapes=pairs.structures)
+        return pairs.sample(state, rng), None
+    released, links = draw_linked(policy, state, batch, pairs.inputs, same, rng)
+    return replace(pairs, released=released, shapes=pairs.structures), links
+
+
+def _check_scope(
+    files: Files,
+    pairs: Pairs,
+    batch: TokenizedBatch,
+    printed: TokenizedBatch,
+    policy: Policy,
+    same: Same,
+) -> None:
+    """Refuse a release whose equal words have equal replacements, if none was said."""
+    from mondegreen.attacks.linked import find_scope
+
+    if pairs.released is None:
+        return
+    found = find_scope(batch, printed, policy.alphabet.is_group(pairs.inputs))
+    if found == "place" or same in (found, "key"):
+        return
+    where = "a text" if found == "record" else "the file"
+    raise SourceError(
+        str(files.release),
+        f"equal words of {where} have equal replacements",
+        hint=f"add --same {found}: attackers can count these replacements",
+    )
 
 
 def _read_beside(

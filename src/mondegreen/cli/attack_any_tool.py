@@ -31,8 +31,9 @@ _SHOWN: Final = 5
 _MOST_LISTED: Final = 1000
 _DISPLACED: Final = 0.5
 _HINT: Final = (
-    "If mondegreen made RELEASE, add its setting, such as --epsilon 12 (and --policy, "
-    "if it was given). This adds attackers who know the mechanism."
+    "If mondegreen made RELEASE, run this again with its setting, such as --epsilon 12 "
+    "(and --policy and --same, if they were given). Other attackers then know the "
+    "mechanism."
 )
 """Printed for releases that replace words more often than they mask them."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, NoReturn, Protocol, TypeAlias, final
 
@@ -403,23 +403,43 @@ class Surrogates:
         """Begin a conversation, under a fresh key from the operating system."""
         return cls(policy, os.urandom(_KEY), sample=sample, public=public)
 
-    def hide(self, batch: TokenizedBatch, symbols: Ids, *, author: str = "") -> Weights:
+    def hide(
+        self,
+        batch: TokenizedBatch,
+        symbols: Ids,
+        *,
+        author: str = "",
+        apart: Sequence[bool] = (),
+        place: str = "",
+    ) -> Weights:
         """Return the output numbers of all words: surrogates, and ordinary words.
 
         Words of another ``author`` are entities of their own: nothing shows whether
         they equal words of the user. A NUL separates the author and the word; no word
-        holds letters and a NUL.
+        holds letters and a NUL. Words marked by ``apart`` are hidden as
+        :meth:`hide_apart` does, at that ``place``.
         """
         codes: Weights = self._policy.first[symbols].astype(np.int64)
+        if any(apart):
+            codes = self.hide_apart(batch, symbols, place, only=apart)
         words = batch.words()
         for i, (symbol, folded) in _sensitive(self._policy, batch, symbols):
+            if apart and apart[i]:
+                continue
             entity = (symbol, f"{author}\0{folded}" if author else folded)
             if entity not in self._codes:
                 self._give(entity, words[i])
             codes[i] = self._codes[entity]
         return codes
 
-    def hide_apart(self, batch: TokenizedBatch, symbols: Ids, place: str) -> Weights:
+    def hide_apart(
+        self,
+        batch: TokenizedBatch,
+        symbols: Ids,
+        place: str,
+        *,
+        only: Sequence[bool] = (),
+    ) -> Weights:
         """Return the output numbers of a text whose words are not joined.
 
         Each sensitive word is an entity of its own place: nothing shows whether it
@@ -436,6 +456,9 @@ class Surrogates:
             Its symbols.
         place : str
             Names the text: the same one has the same surrogates again.
+        only : sequence of bool, shape (words,)
+            Which words are hidden; all if not given. Others have the first output of
+            their symbol.
 
         Returns
         -------
@@ -445,6 +468,8 @@ class Surrogates:
         codes: Weights = self._policy.first[symbols].astype(np.int64)
         words = batch.words()
         for i, (symbol, folded) in _sensitive(self._policy, batch, symbols):
+            if only and not only[i]:
+                continue
             entity = (symbol, f"{place} {i}\0{folded}")
             if entity not in self._apart:
                 stream, drawn = self._begin_draw(entity)

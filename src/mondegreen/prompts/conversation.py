@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NoReturn, Self, final
@@ -233,6 +233,36 @@ class Conversation:
             If the detector fails.
         """
         return self._hide(text, partial(self._surrogates.hide, author=author))
+
+    def hide_echoes(
+        self, text: str, place: str, find: Callable[[Sequence[str]], list[bool]]
+    ) -> str:
+        """Hide a text in which others may repeat what a language model said.
+
+        Such is the result of a tool that quotes its arguments. ``find`` tells which
+        words the model has said. They are hidden as by :meth:`hide_apart`, and all
+        others as by :meth:`hide`.
+
+        Parameters
+        ----------
+        text : str
+            Text that a program has written.
+        place : str
+            Names the text: the same one has the same result again.
+        find : callable
+            Takes the words of the text, and returns a mark for each.
+
+        Returns
+        -------
+        str
+            The text to send.
+        """
+
+        def draw(batch: TokenizedBatch, symbols: Ids) -> Weights:
+            marks = find(batch.words())
+            return self._surrogates.hide(batch, symbols, apart=marks, place=place)
+
+        return str(self._hide(text, draw))
 
     def hide_apart(self, text: str, place: str) -> str:
         """Hide a text that may hold words of the user beside planted candidates.

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, final
 
 from mondegreen.errors import (
@@ -22,6 +23,7 @@ from mondegreen.prompts.guard import PUBLIC_ROLES, public_values
 from mondegreen.prompts.messages import find_disclosed_form
 from mondegreen.prompts.rules import (
     ASSISTANT,
+    USER,
     Walk,
     canonical,
     fill,
@@ -184,8 +186,11 @@ class ConversationGuard:
         if conversation.guarantee != self._own_guarantee:
             raise DataError("the conversation was begun under other settings")
         conversation.bar(self._public)
-        turns = json.loads(unseal(data[end:], key))
-        return Dialog(conversation, Turns.from_json(turns))
+        try:
+            turns = Turns.from_json(json.loads(unseal(data[end:], key)))
+        except KeyError:
+            raise DataError("the conversation is of another version") from None
+        return Dialog(conversation, turns)
 
     def request(
         self,
@@ -219,7 +224,7 @@ class ConversationGuard:
         walk = Walk(self._models, *public, replay)
         rows = rule(body, "", walk)
         check(walk.texts)
-        hidden = self._hide(walk, dialog.conversation)
+        hidden = _hide(walk, dialog)
         restorer = AnswerRestorer(
             dialog.conversation,
             dialog.turns,
@@ -229,20 +234,6 @@ class ConversationGuard:
             in_tools=self._in_tools,
         )
         return fill(rows, hidden), restorer
-
-    def _hide(self, walk: Walk, conversation: Conversation) -> list[str]:
-        conversation.bar(walk.passed)
-        # Words of the user come first, so that foreign ones decide nothing for them.
-        texts = list(zip(walk.texts, walk.roles, walk.places, strict=True))
-        own = {
-            i: conversation.hide(text)
-            for i, (text, role, _) in enumerate(texts)
-            if role != ASSISTANT
-        }
-        return [
-            own[i] if i in own else conversation.hide_apart(text, _name(text, place))
-            for i, (text, _, place) in enumerate(texts)
-        ]
 
     def _iterate_disclosed(self) -> Iterator[str]:
         yield find_disclosed_form(self._models)
@@ -258,8 +249,33 @@ class ConversationGuard:
             yield "arguments of tools: originals go to the tools that are called"
 
 
+def _hide(walk: Walk, dialog: Dialog) -> list[str]:
+    """Hide the texts of a request, by who wrote them.
+
+    Words of the user come first, so that foreign ones decide nothing for them.
+    """
+    conversation, turns = dialog.conversation, dialog.turns
+    conversation.bar(walk.passed)
+    texts = list(zip(walk.texts, walk.roles, walk.places, strict=True))
+    hidden = [""] * len(texts)
+    for i, (text, role, place) in sorted(enumerate(texts), key=_order):
+        if role == USER:
+            hidden[i] = conversation.hide(text)
+        elif role == ASSISTANT:
+            hidden[i] = conversation.hide_apart(text, _name(text, place))
+        else:
+            find = partial(turns.find_echoes, role, text)
+            hidden[i] = conversation.hide_echoes(text, _name(text, place), find)
+    return hidden
+
+
+def _order(numbered: tuple[int, tuple[str, str, str]]) -> bool:
+    _, (_, role, _) = numbered
+    return role == ASSISTANT
+
+
 def _name(text: str, place: str) -> str:
-    """Name a changed turn of the model: no other one shares its surrogates."""
+    """Name a text that may repeat the model: no other one shares its surrogates."""
     data = text.encode("utf-8", "surrogatepass")
     return f"{place} {hashlib.blake2b(data, digest_size=16).hexdigest()}"
 

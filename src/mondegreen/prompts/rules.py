@@ -35,6 +35,7 @@ STOP_BITS: Final = math.ceil(_MOST_STOPS * math.log2(sum(36**n for n in range(9)
 """What stop texts can tell at most: four of up to eight of 36 characters."""
 
 ASSISTANT: Final = "assistant"
+USER: Final = "user"
 """The role of the language model."""
 
 LEFT_OUT: Final = object()
@@ -93,7 +94,7 @@ class Walk:
     passed: list[str] = field(default_factory=list)
     _calls: dict[str, str] = field(default_factory=dict)
 
-    def text(self, value: object, at: str, role: str = "user") -> Any:
+    def text(self, value: object, at: str, role: str = USER) -> Any:
         """Privatize a text, unless it was declared public for its role."""
         if not isinstance(value, str):
             raise RefusedRequestError(at, "must be a string")

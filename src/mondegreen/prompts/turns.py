@@ -11,12 +11,18 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, final
 
+from mondegreen.policy.cutting import cut_texts
+from mondegreen.text.tokenizer import canonical
+
 _MOST: Final = 4096
 """Answers that a conversation remembers. Older ones are hidden as foreign texts."""
+
+_MOST_WORDS: Final = 1 << 16
+"""Words that a conversation remembers. With more, each word counts as one of them."""
 
 
 @final
@@ -34,22 +40,51 @@ class Turns:
 
     Two answers may read alike and be different ones: the model said a surrogate, and
     later the very word that it stands for. So the place decides which one is meant.
+
+    The words of answers are remembered too, as the model said them. A tool that repeats
+    its arguments would otherwise show the model which of its candidates is hidden
+    behind a surrogate that it knows.
     """
 
     def __init__(self) -> None:
         self._whole: OrderedDict[tuple[bytes, str, str], str] = OrderedDict()
         self._last: OrderedDict[tuple[bytes, str, str], set[str]] = OrderedDict()
+        self._words: dict[str, int] = {}  # the number of the answer that said it first
+        self._met: OrderedDict[bytes, int] = OrderedDict()  # answers before each text
+        self._count = 0
         self._lock = threading.Lock()
 
     def note(self, place: Place, form: str, shown: str, said: str) -> None:
         """Note an answer: ``form`` is ``text`` or ``arguments``."""
-        shown = _trim(form, shown)
+        shown, words = _trim(form, shown), _list_words(said)
         with self._lock:
             self._whole[place.whole, form, shown] = said
             self._last.setdefault((place.last, form, shown), set()).add(said)
             for table in (self._whole, self._last):
                 while len(table) > _MOST:
                     table.popitem(last=False)
+            self._count += 1
+            for word in words:
+                if len(self._words) <= _MOST_WORDS:
+                    self._words.setdefault(word, self._count)
+
+    def find_echoes(self, role: str, text: str, words: Iterable[str]) -> list[bool]:
+        """Tell which words of a text the model had said before the text first came.
+
+        The same text of a role has the same result again, whatever was said since: a
+        system prompt that changed would show which of its words the model has guessed.
+        """
+        digest = hashlib.blake2b(_frame(role) + _frame(text), digest_size=16).digest()
+        with self._lock:
+            before = self._met.setdefault(digest, self._count)
+            self._met.move_to_end(digest)
+            while len(self._met) > _MOST:
+                self._met.popitem(last=False)
+            is_full = len(self._words) > _MOST_WORDS and before > 0
+            return [
+                is_full or self._words.get(canonical(word), before + 1) <= before
+                for word in words
+            ]
 
     def find(self, place: Place, form: str, shown: str) -> str | None:
         """Return what the model said; None if this is nothing that it said.
@@ -82,6 +117,9 @@ class Turns:
                     [place.hex(), form, shown, sorted(said)]
                     for (place, form, shown), said in self._last.items()
                 ],
+                "words": self._words.copy(),
+                "met": {digest.hex(): before for digest, before in self._met.items()},
+                "count": self._count,
             }
 
     @classmethod
@@ -92,6 +130,10 @@ class Turns:
             found._whole[bytes.fromhex(place), form, shown] = said
         for place, form, shown, each in values["last"]:
             found._last[bytes.fromhex(place), form, shown] = set(each)
+        found._words |= values["words"]
+        for digest, before in values["met"].items():
+            found._met[bytes.fromhex(digest)] = before
+        found._count = values["count"]
         return found
 
     def replay(self) -> Replay:
@@ -130,6 +172,24 @@ class Replay:
 
     def _here(self) -> Place:
         return Place(self._whole.digest(), self._last.digest())
+
+
+def _list_words(said: str) -> set[str]:
+    """List the words of an answer, and of the strings in it where it is JSON."""
+    try:
+        value: Any = json.loads(said)
+    except (ValueError, RecursionError):
+        value = None
+    texts, values = [said], [value]
+    while values:
+        each = values.pop()
+        if isinstance(each, str):
+            texts.append(each)
+        elif isinstance(each, Mapping):
+            values += [*each, *each.values()]
+        elif isinstance(each, list):
+            values += each
+    return set(map(canonical, cut_texts(texts).words()))
 
 
 def _frame(text: str) -> bytes:

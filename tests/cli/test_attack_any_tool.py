@@ -298,7 +298,7 @@ def test_a_release_that_replaces_words_is_told_of_the_stronger_attack(folder):
     write_lines(Path("masked.jsonl"), masked)
     replaced = [{"text": "Eva lives in Rome."}, {"text": "Max met Ida."}]
     write_lines(Path("replaced.jsonl"), replaced)
-    hint = "If mondegreen made RELEASE, add its setting, such as --epsilon 12"
+    hint = "If mondegreen made RELEASE, run this again with its setting"
     assert hint not in run("mine.jsonl", "masked.jsonl", "--html", "a.html").stdout
     assert hint in run("mine.jsonl", "replaced.jsonl", "--html", "b.html").stdout
     assert hint not in Path("a.html").read_text()

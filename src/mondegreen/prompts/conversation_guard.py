@@ -250,7 +250,7 @@ class ConversationGuard:
 
 
 def _hide(walk: Walk, dialog: Dialog) -> list[str]:
-    """Hide the texts of a request, by who wrote them.
+    """Hide the texts of a request, each by its role.
 
     Words of the user come first, so that foreign ones decide nothing for them.
     """

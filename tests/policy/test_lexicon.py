@@ -264,15 +264,40 @@ def read_promise(**options):
 EXAMPLES = {
     "one digit": "7",
     "two to nine": "nine",
+    "ten to ninety": "twenty",
+    "tenth": "fifth",
     "million": "million",
+    "millions": "millions",
     "Roman number": "iii",
     "weekday": "Friday",
+    "weekdays": "Sundays",
     "month": "June",
     "season": "winter",
     "Mon": "Tue",
     "Jan": "Feb",
+    "decade": "1980s",
+    "time of day": "5pm",
+    "letter": "b",
 }
 """A word of each small format that a guarantee may name."""
+
+
+def test_a_guarantee_names_every_small_format():
+    """No group or format has fewer values than a group of words, and no name."""
+    policy = load_policy("sensitive")
+    small = [group.inputs for group in policy.groups if group.inputs < 30]
+    # A digit, with 0 before it or not, and parts of dates are named as "one digit".
+    named = {"1 digits", "0 and 1 digits", "decade", "time of day", "letter"}
+    dates = {shape.name for shape in policy.shapes if " of a date" in shape.name}
+    shapes = [shape for shape in policy.shapes if shape.size < 30]
+    assert {shape.name for shape in shapes} <= named | dates
+    formats = dict(policy.alphabet.small_formats)
+    assert sorted(small) == sorted(
+        size
+        for name, size in formats.items()
+        if name not in ("one digit", "decade", "time of day", "letter")
+    )
+
 
 CLASSES = load_lexicon().classes
 

@@ -245,7 +245,10 @@ NAMES = ["Smith", "Okonkwo", "Jones", "Virtanen", "Adeyemi", "Garcia"]
 
 
 def call_tool(names):
-    function = {"name": TOOL["function"]["name"], "arguments": json.dumps({"city": " ".join(names)})}
+    function = {
+        "name": TOOL["function"]["name"],
+        "arguments": json.dumps({"city": " ".join(names)}),
+    }
     call = {"id": "call_1", "type": "function", "function": function}
     return {"content": None, "tool_calls": [call]}
 

@@ -43,6 +43,10 @@ _DIGITS: Final = 6
 _EARLIER: Final = (
     " per_row and per_id cover this run alone. all_passes adds the losses of all runs."
 )
+_NO_EARLIER: Final = (
+    " all_passes knows of no earlier run. If there was one, name its report with "
+    "--earlier."
+)
 _NOT_KNOWN: Final = (
     "not known, because one of the runs states no loss, or promises nothing"
 )
@@ -275,7 +279,8 @@ class Releaser:
             "loss": {
                 **lost,
                 "all_passes": self._add_losses(promise, lost),
-                "note": promise.text_loss_note + (_EARLIER if self._earlier else ""),
+                "note": promise.text_loss_note
+                + (_EARLIER if self._earlier else _NO_EARLIER),
             },
             "input": {
                 "format": ", ".join(self._formats),

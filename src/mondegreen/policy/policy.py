@@ -112,15 +112,23 @@ _CLOSED: Final[Mapping[Kind, str]] = {
 
 _SMALL_FORMATS: Final[Mapping[Kind, str]] = {
     ("number_word", "u"): "two to nine",
+    ("number_word", "v"): "ten to ninety",
+    ("number_word", "o"): "tenth",
     ("number_word", "l"): "million",
+    ("number_word", "x"): "millions",
     ("number_word", "i"): "Roman number",
     ("time", "w"): "weekday",
+    ("time", "y"): "weekdays",
     ("time", "h"): "month",
     ("time", "k"): "season",
     ("time", "e"): "Mon",
     ("time", "f"): "Jan",
 }
-"""Small formats that a guarantee names, so that its reader knows the smallest ones."""
+"""Formats of words that are smaller than groups. A guarantee names all of them."""
+
+_SMALL_SHAPES: Final = ("decade", "time of day", "letter")
+"""Formats of signs that are smaller than groups, besides one digit and parts of dates.
+"""
 
 _DATED: Final = ("w", "y", "e", "h", "f")
 """Forms of times that are printed with a capital."""
@@ -394,6 +402,9 @@ class Policy:
         for kind, example in _SMALL_FORMATS.items():
             if kind in sizes:
                 yield example, sizes[kind]
+        sizes_of_shapes = {shape.name: shape.size for shape in self.shapes}
+        for name in _SMALL_SHAPES:
+            yield name, sizes_of_shapes[name]
 
     # --- which output
 

@@ -687,6 +687,7 @@ def test_the_second_report_states_the_loss_of_all_runs(folder):
     done = run_command(*second)
     first, last = (_read_json(name)["loss"] for name in ("a.json", "b.json"))
     assert "this run alone" not in first["note"]
+    assert first["note"].endswith("name its report with --earlier.")
     assert last["note"].endswith("all_passes adds the losses of all runs.")
     rows = [each["per_row"]["largest"] for each in (first, last)]
     assert rows == [48.0, 36.0]

@@ -95,7 +95,8 @@ def audit(
     and compares sampled outputs with the probabilities. Otherwise the audit is
     statistical: it chooses an event on one half of the runs and bounds it on the
     other half. "Not rejected" proves nothing. The report says which violations the
-    audit could have found. A small epsilon is the strongest test.
+    audit could have found. A small epsilon is the strongest test. "Not tested" means
+    that the probabilities hold, but that a sampler without noise would not be found.
 
     A mechanism of your own is MODULE:CLASS, such as coin:Coin for the file coin.py of
     this folder.
@@ -110,8 +111,8 @@ def audit(
     mondegreen audit --target mymodule:privatize --epsilon 2 --space mine.safetensors
 
     \b
-    Exit codes: 0 the guarantee holds or was not rejected, 4 it is broken, 2 usage, 3
-    data.
+    Exit codes: 0 the guarantee holds or was not rejected, 4 it is broken, or its
+    sampler could not be tested, 2 usage, 3 data.
     """  # noqa: D301
     show = shower(quiet)
     common: dict[str, Any] = {
@@ -160,7 +161,7 @@ def audit(
         echo_json(report.to_dict())
     else:
         click.echo(str(report))
-    click.get_current_context().exit(_BROKEN if report.is_broken else 0)
+    click.get_current_context().exit(_BROKEN if report.is_failed else 0)
 
 
 def _audit_settings(

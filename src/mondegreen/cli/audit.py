@@ -13,7 +13,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import command, option
 from mondegreen.cli.render import echo_facts, echo_json, shower
-from mondegreen.errors import ConfigurationError
+from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
@@ -131,11 +131,7 @@ def audit(
             "--timeout": timeout != _TIMEOUT,
         }
         _refuse("a mechanism", "--target", of_targets)
-        if ":" in (settings.mechanism or ""):
-            from mondegreen.mechanisms.by_module import registered_name
-
-            own = registered_name(str(settings.mechanism))
-            settings = replace(settings, mechanism=own)
+        settings = _register(settings)
         chosen = replace(settings, epsilon=epsilon).resolve()
         report = _audit_settings(chosen, words, claim=claim, method=method, **common)
     else:
@@ -162,6 +158,21 @@ def audit(
     else:
         click.echo(str(report))
     click.get_current_context().exit(_BROKEN if report.is_failed else 0)
+
+
+def _register(settings: Settings) -> Settings:
+    """Register a mechanism of MODULE:CLASS; refuse parameters behind its name."""
+    given = settings.mechanism or ""
+    name, parameters = options.split_mechanism(given)
+    if parameters:
+        such = " ".join(f"--set {each}" for each in parameters.split(","))
+        allowed = f"a name without parameters. Use -m {name} {such}"
+        raise InvalidParameterError("--mechanism", given, allowed)
+    if ":" not in given:
+        return settings
+    from mondegreen.mechanisms.by_module import registered_name
+
+    return replace(settings, mechanism=registered_name(given))
 
 
 def _audit_settings(

@@ -20,7 +20,9 @@ from mondegreen.attacks.sensitive import attack_with_corpus
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, MissingColumnError, SourceError
 from mondegreen.policy.policy import load_policy
+from mondegreen.privatizer.build import build_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.settings import Settings
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 from mondegreen_experiments.choices import digest_of
@@ -334,6 +336,14 @@ def test_the_attacker_of_a_corpus_recovers_as_much_as_that_of_all_words(small_sp
 
 def state_mechanism(state):
     return mg.mechanism("tem", epsilon=state.guarantee.epsilon)
+
+
+def test_texts_with_times_are_attacked_under_a_policy():
+    """A policy cuts a time into other words than a space does."""
+    texts = ["Ann from Leeds won 3-2 on Friday, at 12:30"] * 5
+    chosen = Settings(policy="sensitive", epsilon=12.0).resolve()
+    read = attack_release(build_privatizer(chosen), texts, texts, 0)
+    assert read.sensitive.n > 0
 
 
 def test_the_channel_of_draws_is_near_that_of_the_law(small_space):

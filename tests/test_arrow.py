@@ -334,6 +334,19 @@ def test_a_stream_finds_an_id_that_occurred_chunks_ago():
         list(releases)
 
 
+def test_other_columns_keep_no_value_of_rows_that_were_filtered_out():
+    cases = pa.array([CANARY, "open", None, "open"]).dictionary_encode()
+    given = batch_of(text=["bad"] * 4, case=cases, n=[{"case": each} for each in cases])
+    given = given.filter(pa.array([False, True, True, True]))
+    assert CANARY in str(given["case"].dictionary)
+    for made in (PLAIN.arrow(given), PLAIN.arrow_with_count(given, ["text"])[0]):
+        assert made["case"].dictionary.to_pylist() == ["open"]
+        assert made.select(["case", "n"]).to_pydict() == (
+            given.select(["case", "n"]).to_pydict()
+        )
+        assert made.schema.equals(given.schema)
+
+
 # --- the promise ----------------------------------------------------------------------
 
 

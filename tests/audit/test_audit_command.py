@@ -56,6 +56,13 @@ def test_a_norm_is_audited_in_its_distance(line):
     assert "per unit of d = Chebyshev distance" in done.stdout
 
 
+@pytest.mark.parametrize("name", ["laplace:norm=manhattan", "laplace,norm=manhattan"])
+def test_parameters_behind_a_name_are_refused_with_the_right_form(line, name):
+    done = run("-m", name, "-e", "1", "--space", line)
+    assert done.exit_code == ConfigurationError.exit_code
+    assert "Use -m laplace --set norm=manhattan" in str(done.exception) + done.stderr
+
+
 def test_json_has_the_report(line):
     done = run("-m", "santext_plus", "-e", "2", "--space", line, "--json",
                "--allow-unproved")  # fmt: skip

@@ -298,7 +298,7 @@ def test_the_unknown_word_is_among_the_inputs_of_a_part(monkeypatch):
 def test_a_certificate_decides_what_outputs_leave_open(monkeypatch):
     space = with_codes(cloud(20, 6), bits=32)
     mechanism = mg.mechanism("brr", epsilon=0.7)
-    report = audit_mechanism(mechanism, space, runs=40, pairs=2, seed=0)
+    report = audit_mechanism(mechanism, space, runs=400, pairs=2, seed=0)
     assert report.verdict == "holds"
     assert "statistical" in report.method
     assert report.found == mechanism.prepare(space).guarantee.certified

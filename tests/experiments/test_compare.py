@@ -19,10 +19,14 @@ from mondegreen.attacks.pairs import build_pairs
 from mondegreen.attacks.sensitive import attack_with_corpus
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, MissingColumnError, SourceError
+from mondegreen.policy.policy import load_policy
+from mondegreen.privatizer.build import build_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.settings import Settings
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 from mondegreen_experiments.choices import digest_of
+from mondegreen_experiments.compare import command
 from mondegreen_experiments.compare.attack import attack_release, channel_of
 from mondegreen_experiments.compare.contenders import (
     Contender,
@@ -62,6 +66,9 @@ def test_contenders_are_read_with_parameters_policies_and_epsilons():
     found = read_contender("vickrey,t=0.25,epsilon=5,epsilon=10")
     assert (found.name, dict(found.parameters)) == ("vickrey", {"t": 0.25})
     assert found.epsilons == (5.0, 10.0)
+    colon, comma = map(read_contender, ("tem:beta=0.01,epsilon=5", "tem,beta=0.01"))
+    assert (colon.parameters, colon.epsilons) == (comma.parameters, (5.0,))
+    assert read_contender("coin:Coin,epsilon=5").name == "coin:Coin"
     both = read_contenders(["tem"], ["names"])
     assert [each.label for each in both] == ["tem", "urr, policy names"]
     chosen = both[1].settings(8.0, None)
@@ -123,16 +130,31 @@ def test_a_table_says_who_proves_a_mechanism(tmp_path, monkeypatch):
     assert to_csv(result).splitlines()[-1].endswith(",5,none")
 
 
-@pytest.mark.parametrize(("known", "shown"), [(1.0, "0.200"), (0.0, "≥ 0.200")])
-def test_a_table_marks_what_a_weaker_attacker_recovered(known, shown):
+@pytest.mark.parametrize(
+    ("known", "corpus", "shown"),
+    [(1.0, 4000, "0.200"), (0.0, 4000, "≥ 0.200"), (1.0, 3999, "≥ 0.200")],
+)
+def test_a_table_marks_what_a_weaker_attacker_recovered(known, corpus, shown, capsys):
     means = {
+        "chance": Mean(0.5, 0.5, 0.5, 5),
         "recovered": Mean(0.2, 0.2, 0.2, 5),
         "law_known": Mean(known, known, known, 5),
+        "corpus_texts": Mean(corpus, corpus, corpus, 5),
     }
     points = [({"contender": "tem", "mechanism": "tem", "epsilon": 5.0}, means)]
     result = SimpleNamespace(means=points)
     assert rows(result)[0]["sensitive recovered"] == shown
-    assert (r"$\geq$ 20.0" in to_latex(result)) is (known == 0)
+    is_weak = shown != "0.200"
+    latex = to_latex(result)
+    assert (r"$\geq$ 20.0" in latex) is is_weak
+    assert (r"$\geq$: a better attacker recovers more." in latex) is is_weak
+    assert f"Corpus of the attacker: {corpus:,} texts." in latex
+    assert latex.index("Corpus of the attacker") > latex.index("\\bottomrule")
+    command._print(result)
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"Corpus of the attacker: {corpus:,} texts, the training texts." in told
+    assert ("this corpus is small" in told) is (corpus < 4000)
+    assert ("estimated the probabilities" in told) is (known < 1)
 
 
 def test_kept_runs_are_of_the_files_as_they_are(tmp_path, monkeypatch):
@@ -233,6 +255,8 @@ def test_tables_have_intervals_and_no_text_and_kept_runs_are_used(data, tmp_path
     assert told["tem"]["measures"]["unchanged"]["value"] > 0.9
     assert told["tem"]["measures"]["recovered"]["value"] > 0.8
     assert all(each["measures"]["law_known"]["value"] == 1 for each in told.values())
+    assert "corpus_texts" not in told["none"]["measures"]
+    assert told["tem"]["measures"]["corpus_texts"]["value"] == 56
     # The policy replaces two places, and shows the other words.
     assert 0.8 < told["urr, policy sensitive"]["measures"]["unchanged"]["value"] < 1
     for path in outputs[:2]:
@@ -252,7 +276,17 @@ def test_tables_have_intervals_and_no_text_and_kept_runs_are_used(data, tmp_path
     assert (found["Words unchanged"], found["Cosine"]) == ("100.0", "1.000")
     columns = {line.count(" & ") for line in body.splitlines() if line.endswith(r"\\")}
     assert columns == {5}
-    assert pq.read_table(outputs[2]).num_rows == sum(int(r["runs"]) for r in lines)
+    table = pq.read_table(outputs[2])
+    assert table.num_rows == sum(int(r["runs"]) for r in lines)
+    assert set(table["version"].to_pylist()) == {mg.__version__}
+    digests = {
+        json.loads(point)["mechanism"]: digest
+        for point, digest in zip(
+            table["point"].to_pylist(), table["policy_digest"].to_pylist(), strict=True
+        )
+    }
+    digest = load_policy("sensitive").digest
+    assert digests == {"none": None, "tem": None, "urr, policy sensitive": digest}
     # Again, from what was kept; an output is not replaced unless asked.
     assert run(data, tmp_path / "runs", *given).exit_code == 2
     kept = (tmp_path / "runs" / "own-data.jsonl").read_text()
@@ -302,6 +336,14 @@ def test_the_attacker_of_a_corpus_recovers_as_much_as_that_of_all_words(small_sp
 
 def state_mechanism(state):
     return mg.mechanism("tem", epsilon=state.guarantee.epsilon)
+
+
+def test_texts_with_times_are_attacked_under_a_policy():
+    """A policy cuts a time into other words than a space does."""
+    texts = ["Ann from Leeds won 3-2 on Friday, at 12:30"] * 5
+    chosen = Settings(policy="sensitive", epsilon=12.0).resolve()
+    read = attack_release(build_privatizer(chosen), texts, texts, 0)
+    assert read.sensitive.n > 0
 
 
 def test_the_channel_of_draws_is_near_that_of_the_law(small_space):

@@ -87,6 +87,79 @@ def test_a_dtype_of_pandas_and_its_nulls_are_kept(dtype):
     assert is_released(safe.dropna())
 
 
+def test_values_of_removed_rows_do_not_stay_in_categories_of_pandas():
+    cases = ["low", CANARY, "high", "low"]
+    kind = pd.CategoricalDtype(["low", "high", CANARY], ordered=True)
+    arrow = pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))
+    given = pd.DataFrame(
+        {
+            "text": ["aa"] * 4,
+            "case": pd.Categorical(cases, dtype=kind),
+            "coded": pd.Series(pa.array(cases).cast(arrow.pyarrow_dtype), dtype=arrow),
+        }
+    )
+    indexes = [
+        pd.CategoricalIndex(cases),
+        pd.MultiIndex.from_arrays([pd.Categorical(cases), cases], names=["x", "y"]),
+    ]
+    for index in indexes:
+        rest = given.set_axis(index).iloc[[0, 2, 3]]
+        safe = frames.privatize(rest, ["text"], PRIVATIZER)
+        assert CANARY.encode() not in pickle.dumps(safe)
+        assert safe["case"].cat.categories.tolist() == ["low", "high"]
+        assert safe["case"].cat.ordered
+        assert safe["coded"].dtype == arrow
+        columns = ["case", "coded"]
+        assert safe[columns].values.tolist() == rest[columns].values.tolist()
+        assert safe.index.tolist() == rest.index.tolist()
+        assert CANARY.encode() in pickle.dumps(rest)
+        series = mg.privatize(
+            rest["text"], epsilon=1.0, mechanism="tem", policy="all", space=SPACE
+        )
+        assert CANARY.encode() not in pickle.dumps(series)
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pl.LazyFrame])
+def test_values_of_removed_rows_do_not_stay_in_an_enum_of_polars(make):
+    kind = pl.Enum(["low", "high", CANARY])
+    columns = {
+        "text": ["aa", "bb"],
+        "case": pl.Series(["low", None], dtype=kind),
+        "inner": pl.Series(
+            [[{"a": ["low"]}], None], dtype=pl.List(pl.Struct({"a": pl.Array(kind, 1)}))
+        ),
+        "n": [1, 2],
+    }
+    given = make(columns)
+    safe = (
+        frames.privatize(
+            given,
+            ["text"],
+            PRIVATIZER,
+            **({"unkeyed": "write-once"} if make is pl.LazyFrame else {}),
+        )
+        .lazy()
+        .collect()
+    )
+    assert CANARY not in str(safe.schema)
+    assert safe.drop("text").to_dicts() == pl.DataFrame(columns).drop("text").to_dicts()
+    assert safe["n"].dtype == pl.Int64
+
+
+def test_batches_of_a_table_share_a_dictionary_without_unused_values():
+    cases = pa.DictionaryArray.from_arrays(
+        pa.array([0, 2] * 3000 + [1] * 3000, pa.int8()),
+        ["low", "middle", "high", CANARY],
+        ordered=True,
+    )
+    given = pa.table({"text": ["aa"] * 9000, "case": cases})
+    safe = frames.privatize(given, ["text"], PRIVATIZER)
+    assert safe["case"].to_pylist() == given["case"].to_pylist()
+    assert safe["case"].type == cases.type
+    found = safe.to_pandas()["case"].cat.categories.tolist()
+    assert found == ["low", "middle", "high"]
+
+
 def test_every_null_of_an_object_column_comes_back_as_it_is():
     nulls = [None, float("nan"), pd.NA, pd.NaT]
     given = pd.DataFrame({"text": pd.Series([*nulls, "aa"], dtype=object)})

@@ -12,6 +12,7 @@ from mondegreen.errors import (
     MissingColumnError,
     SourceError,
 )
+from mondegreen.io import parquet as module
 from mondegreen.io.open import open_source
 
 MESSAGE = pa.struct([("role", pa.string()), ("body", pa.large_string())])
@@ -92,6 +93,54 @@ def test_a_small_dictionary_has_room_for_new_words(tmp_path, copy):
     copy(tmp_path / "in.parquet", tmp_path / "out.parquet", change=fresh)
     made = pq.read_table(tmp_path / "out.parquet")
     assert made.column("text").to_pylist() == [f"w{i}" for i in range(1000)]
+
+
+def filtered(indices, ordered=False):
+    """Make a dictionary whose last value no row has."""
+    values = ["low", "middle", "high", "zyxwoldemorth"]
+    indices = pa.array(indices, pa.int8())
+    return pa.DictionaryArray.from_arrays(indices, values, ordered=ordered)
+
+
+def test_dictionaries_keep_no_value_that_no_row_has(passed, tmp_path):
+    inner = filtered([0, 1, 1])
+    lists = pa.ListArray.from_arrays([0, 1, 3], inner)
+    table = pa.table({"text": ["a", "b"], "case": filtered([2, None]), "l": lists})
+    made = passed(table)
+    assert made.schema.equals(table.schema)
+    assert made.drop(["text"]).to_pydict() == table.drop(["text"]).to_pydict()
+    assert b"zyxwoldemorth" in (tmp_path / "in.parquet").read_bytes()
+    assert b"zyxwoldemorth" not in (tmp_path / "out.parquet").read_bytes()
+
+
+def test_row_groups_share_an_ordered_dictionary_without_unused_values(tmp_path, copy):
+    column = filtered([2, 0] * 2 + [1, 0] * 2, ordered=True)
+    table = pa.table({"text": ["a"] * 8, "case": column})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=4)
+    for size in (module.ROW_GROUP_BYTES, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "ROW_GROUP_BYTES", size)
+            copy(tmp_path / "in.parquet", tmp_path / "out.parquet", force=True)
+        made = pq.read_table(tmp_path / "out.parquet")
+        found = [each.dictionary.to_pylist() for each in made.column("case").chunks]
+        assert found == [["low", "middle", "high"]] * (1 if size > 1 else 2)
+        assert made.column("case").to_pylist() == column.to_pylist()
+        assert made.column("case").type == column.type
+
+
+def test_row_groups_with_other_dictionaries_can_be_read(tmp_path, copy):
+    """Together they have more values than their index counts."""
+    kind = pa.dictionary(pa.int8(), pa.string(), ordered=True)
+    groups = [[f"{group} {i}" for i in range(100)] for group in "ab"]
+    tables = [pa.table({"text": group, "n": pa.array(group, kind)}) for group in groups]
+    with pq.ParquetWriter(tmp_path / "in.parquet", tables[0].schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+    copy(tmp_path / "in.parquet", tmp_path / "out.parquet")
+    made = pq.ParquetFile(tmp_path / "out.parquet")
+    read = [made.read_row_group(i).column("n") for i in range(made.num_row_groups)]
+    assert {each.type for each in read} == {kind}
+    assert [each.to_pylist() for each in read] == groups
 
 
 def test_text_in_a_struct_is_reached_and_nowhere_else_in_a_batch(passed, tmp_path):

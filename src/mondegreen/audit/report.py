@@ -8,8 +8,11 @@ from typing import Any, Literal, final
 
 from mondegreen.wording import amount
 
-Verdict = Literal["holds", "broken", "not rejected"]
-"""``holds`` is exact or certified; ``not rejected`` proves nothing."""
+Verdict = Literal["holds", "broken", "not rejected", "not tested"]
+"""``holds`` is exact or certified; ``not rejected`` proves nothing.
+
+``not tested``: the law holds, but the draws cannot tell a sampler without noise.
+"""
 
 
 @final
@@ -84,7 +87,7 @@ class AuditReport:
     Attributes
     ----------
     verdict : str
-        ``holds``, ``broken`` or ``not rejected``.
+        ``holds``, ``broken``, ``not rejected`` or ``not tested``.
     subject : str
         Mechanism or target.
     claimed : float, nats per unit of distance
@@ -115,7 +118,8 @@ class AuditReport:
 
     # holds: every pair and output was computed, or a certificate says so. broken: one
     # violation was found; it is proof, up to alpha where the audit is statistical.
-    # not rejected: none was found, which proves nothing; see power.
+    # not rejected: none was found, which proves nothing; see power. not tested: the
+    # law holds, but a sampler that returns its input would not have been found.
     verdict: Verdict
     subject: str  # what was audited
     claimed: float  # epsilon, nats per unit of the metric
@@ -138,6 +142,27 @@ class AuditReport:
     @property
     def is_broken(self) -> bool:
         return self.verdict == "broken"
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the claim is broken, or its sampler could not be tested."""
+        return self.verdict in ("broken", "not tested")
+
+    def without_sampler(self, why: str) -> AuditReport:
+        """Say that the sampler was not tested; what was broken stays broken.
+
+        Parameters
+        ----------
+        why : str
+            What the draws could not see.
+
+        Returns
+        -------
+        AuditReport
+            A copy.
+        """
+        verdict: Verdict = "not tested" if self.verdict == "holds" else self.verdict
+        return replace(self, verdict=verdict, power=f"{self.power}; {why}")
 
     def with_findings(self, *findings: Finding) -> AuditReport:
         """Add findings; one that breaks the claim decides the verdict.

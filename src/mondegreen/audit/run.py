@@ -12,8 +12,9 @@ import numpy as np
 from mondegreen.audit import exact, statistical
 from mondegreen.audit.claim import Claim, choose_pairs, find_claim
 from mondegreen.audit.exact import LawTable, build_table, worst_pair
+from mondegreen.audit.kept_words import KeptWords, plan_kept_words
 from mondegreen.audit.policy import audit_policy
-from mondegreen.audit.report import AuditReport
+from mondegreen.audit.report import AuditReport, Evidence
 from mondegreen.audit.statistical import StateSampler
 from mondegreen.errors import ConfigurationError, LawUnknownError
 from mondegreen.mechanisms.base import AbstractMechanism, State
@@ -186,8 +187,7 @@ def audit_state(
             raise
     if certified is None:
         return audit.statistical()
-    is_drawn = runs > 0 and method == "auto"
-    return audit.by_certificate(certified, audit.statistical() if is_drawn else None)
+    return audit.by_drawn_certificate(certified)
 
 
 def _check_policy(state: ResponseState, policy: Policy | None) -> Policy:
@@ -270,8 +270,28 @@ class _Audit:
         report = besides or self.claim.report(None, "holds", **known)
         return replace(report, verdict="holds", found=certified, **known)
 
+    def by_drawn_certificate(self, certified: float) -> AuditReport:
+        """Report a certificate, beside outputs that could show a lack of noise."""
+        if not self.runs:
+            return self.by_certificate(certified, None)
+        besides, found = self._measure_pairs()
+        report = self.by_certificate(certified, besides)
+        nats = statistical.power_nats(self.runs, self.alpha, len(found))
+        size = self.state.space.vocab_size
+        if any(pair.allowed < nats for pair in found if max(pair.ids) < size):
+            return report
+        return report.without_sampler(
+            f"{amount(self.runs, 'run')} of each input certify at most {nats:.3g} "
+            "nats, and each pair of words is allowed more: a sampler that returns its "
+            "input would not be found (more --runs or a smaller --epsilon would show "
+            "it)"
+        )
+
     def statistical(self) -> AuditReport:
         """Compare outputs of some pairs."""
+        return self._measure_pairs()[0]
+
+    def _measure_pairs(self) -> tuple[AuditReport, list[Evidence]]:
         claim = self.claim
         if not self.runs:
             raise LawUnknownError(
@@ -289,7 +309,8 @@ class _Audit:
             partial(self.progress, "drawing outputs"),
         )
         drawn = f"{amount(runs, 'run')} of each input"
-        return statistical.pair_report(claim, found, drawn, runs, alpha, alpha)
+        report = statistical.pair_report(claim, found, drawn, runs, alpha, alpha)
+        return report, found
 
     def _some_law(self) -> tuple[LawTable, list[tuple[int, int]]]:
         """The law of inputs that make telling pairs, and the pairs of rows."""
@@ -308,23 +329,39 @@ class _Audit:
     def _with_outputs(self, report: AuditReport, table: LawTable) -> AuditReport:
         """The report, which also says whether outputs follow the law."""
         if not self.runs:
-            return replace(report, power=f"{report.power}; nothing was drawn")
+            said = "nothing was drawn, so that the sampler is not tested"
+            return replace(report, power=f"{report.power}; {said}")
         rows = len(table.ids)
         even = np.linspace(0, rows - 1, min(_TRIED, rows)).astype(int)
         unknown = np.flatnonzero(table.ids == self.state.space.vocab_size)
         tried = np.union1d(even, unknown).tolist()
         self.progress("drawing outputs", 0.0)
-        sampler = StateSampler(self.state, self.rng)
+        sampler, level = StateSampler(self.state, self.rng), self.alpha / 2
         findings = exact.sampler_findings(
-            sampler, table, tried, self.claim, self.runs, self.alpha
+            sampler, table, tried, self.claim, self.runs, level
         )
+        least = exact.smallest_difference(self.runs, level / len(tried))
+        size = self.state.space.vocab_size
+        kept = plan_kept_words(table, size, self.runs, level)
+        if kept is not None:
+            findings += kept.find(self.state, self.rng)
         power = (
             f"{report.power}; {amount(self.runs, 'output')} of each of {len(tried)} "
-            "inputs were compared with it"
+            f"inputs were compared with it, which shows outputs that are too frequent "
+            f"by {least:.2g} or more"
         )
-        return replace(
+        report = replace(
             report,
             runs=self.runs,
             alpha=self.alpha,
-            power=power + ("" if findings else " and show no difference"),
+            power=power + ("" if findings else ", and show no difference"),
         ).with_findings(*findings)
+        return report if kept is None else _judge_sampler(report, kept)
+
+
+def _judge_sampler(report: AuditReport, kept: KeptWords) -> AuditReport:
+    """Say which samplers the draws reject; none holds that may return its input."""
+    if not kept.is_blind:
+        return replace(report, power=f"{report.power}; {kept.describe()}")
+    advice = " (a smaller --epsilon would show it)"
+    return report.without_sampler(kept.describe() + advice)

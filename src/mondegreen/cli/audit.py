@@ -13,7 +13,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import command, option
 from mondegreen.cli.render import echo_facts, echo_json, shower
-from mondegreen.errors import ConfigurationError
+from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ def audit(
     and compares sampled outputs with the probabilities. Otherwise the audit is
     statistical: it chooses an event on one half of the runs and bounds it on the
     other half. "Not rejected" proves nothing. The report says which violations the
-    audit could have found. A small epsilon is the strongest test.
+    audit could have found. A small epsilon is the strongest test. "Not tested" means
+    that the probabilities hold, but that a sampler without noise would not be found.
 
     A mechanism of your own is MODULE:CLASS, such as coin:Coin for the file coin.py of
     this folder.
@@ -110,8 +111,8 @@ def audit(
     mondegreen audit --target mymodule:privatize --epsilon 2 --space mine.safetensors
 
     \b
-    Exit codes: 0 the guarantee holds or was not rejected, 4 it is broken, 2 usage, 3
-    data.
+    Exit codes: 0 the guarantee holds or was not rejected, 4 it is broken, or its
+    sampler could not be tested, 2 usage, 3 data.
     """  # noqa: D301
     show = shower(quiet)
     common: dict[str, Any] = {
@@ -130,11 +131,7 @@ def audit(
             "--timeout": timeout != _TIMEOUT,
         }
         _refuse("a mechanism", "--target", of_targets)
-        if ":" in (settings.mechanism or ""):
-            from mondegreen.mechanisms.by_module import registered_name
-
-            own = registered_name(str(settings.mechanism))
-            settings = replace(settings, mechanism=own)
+        settings = _register(settings)
         chosen = replace(settings, epsilon=epsilon).resolve()
         report = _audit_settings(chosen, words, claim=claim, method=method, **common)
     else:
@@ -160,7 +157,22 @@ def audit(
         echo_json(report.to_dict())
     else:
         click.echo(str(report))
-    click.get_current_context().exit(_BROKEN if report.is_broken else 0)
+    click.get_current_context().exit(_BROKEN if report.is_failed else 0)
+
+
+def _register(settings: Settings) -> Settings:
+    """Register a mechanism of MODULE:CLASS; refuse parameters behind its name."""
+    given = settings.mechanism or ""
+    name, parameters = options.split_mechanism(given)
+    if parameters:
+        such = " ".join(f"--set {each}" for each in parameters.split(","))
+        allowed = f"a name without parameters. Use -m {name} {such}"
+        raise InvalidParameterError("--mechanism", given, allowed)
+    if ":" not in given:
+        return settings
+    from mondegreen.mechanisms.by_module import registered_name
+
+    return replace(settings, mechanism=registered_name(given))
 
 
 def _audit_settings(

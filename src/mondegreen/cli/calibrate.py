@@ -312,7 +312,9 @@ def _is_over_policy(
     from mondegreen.calibration.targets import POLICY_KEYS
 
     if names:
-        of_policy = [name.partition(":")[0] in SYMBOL_MECHANISMS for name in names]
+        of_policy = [
+            options.split_mechanism(name)[0] in SYMBOL_MECHANISMS for name in names
+        ]
         if any(of_policy) != all(of_policy):
             raise ConfigurationError(
                 "mechanisms on a policy (urr, krr) and mechanisms on a space have "
@@ -383,7 +385,7 @@ def _setting(text: str, *, allow_unproved: bool) -> Setting:
     from mondegreen.calibration.evaluate import Setting
     from mondegreen.mechanisms import mechanism_class
 
-    name, _, given = text.partition(":")
+    name, given = options.split_mechanism(text)
     cls = mechanism_class(name)
     options.check_proved(cls, allow_unproved=allow_unproved)
     parts = tuple(part for part in given.split(",") if part)

@@ -483,6 +483,18 @@ def check_proved(mechanism: Any, *, allow_unproved: bool) -> None:
         )
 
 
+def split_mechanism(text: str) -> tuple[str, str]:
+    """Split a mechanism from its parameters, behind a colon or a comma.
+
+    >>> split_mechanism("vickrey:t=0.25,k=3"), split_mechanism("vickrey,t=0.25")
+    (('vickrey', 't=0.25,k=3'), ('vickrey', 't=0.25'))
+    >>> split_mechanism("coin:Coin,epsilon=5")
+    ('coin:Coin', 'epsilon=5')
+    """
+    name = re.split(r"[:,](?=\w+=)|,", text, maxsplit=1)
+    return name[0], "".join(name[1:])
+
+
 def collect_parameters(settings: tuple[str, ...]) -> dict[str, Any]:
     """Read the parameters that NAME=VALUE strings and @FILEs describe."""
     parameters: dict[str, Any] = {}

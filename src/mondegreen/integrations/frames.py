@@ -27,10 +27,17 @@ from mondegreen.integrations.spec import (
 )
 from mondegreen.passes import METADATA_KEY
 from mondegreen.privatizer.arrow import count_ids, record_ids_in
-from mondegreen.privatizer.containers import check_index, name_logical_column, wrap_like
+from mondegreen.privatizer.containers import (
+    check_index,
+    keep_used_labels,
+    keep_used_values,
+    name_logical_column,
+    wrap_like,
+)
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.records import SeenIds, record_ids
 from mondegreen.text.columns import find_paths, widen
+from mondegreen.text.dictionaries import compact_chunks
 from mondegreen.wording import amount, describe_repeated_ids
 
 _ROWS: Final = 4096
@@ -79,7 +86,8 @@ def privatize(
     -------
     data frame
         Of the same kind, with rows, index, types and nulls as they were. A category
-        column has the categories of the release, and an ``Enum`` becomes ``String``.
+        column has the categories of the release. Other category columns, dictionaries
+        and indexes keep only the values that a row has. An ``Enum`` becomes ``String``.
         The guarantee of each column is added to ``attrs["mondegreen"]`` of pandas, and
         to the metadata of an Arrow schema; what else they held is dropped, since it may
         be text. Frames of polars and Modin have no room for it: see :func:`promises`.
@@ -124,7 +132,7 @@ def privatize(
         if id_column is not None:
             ids = opened.get_column(id_column)
             _warn_of_repeated_ids(id_column, ids.n_unique(), len(ids))
-        native = released.drop(list(drop)).to_native()
+        native = _keep_used_axes(released.drop(list(drop)).to_native())
         return _state(native, frame, names, made)
     check_lazy(made, "a lazy frame", id_column, unkeyed)
     if unique_ids:
@@ -295,7 +303,19 @@ def _in_frame(
         released = wrap_like(privatizer, texts, records, logical)
         series = nw.from_native(released, series_only=True)
         frame = frame.with_columns(series.alias(name))
+    for name in frame.columns:
+        given = frame.get_column(name).to_native()
+        if name not in names and (used := keep_used_values(given)) is not given:
+            series = nw.from_native(used, series_only=True)
+            frame = frame.with_columns(series.alias(name))
     return frame
+
+
+def _keep_used_axes(native: Any) -> Any:
+    """Remove what no row has from the index of pandas; polars has none."""
+    for axis, index in enumerate(getattr(native, "axes", ())):
+        native = native.set_axis(keep_used_labels(index), axis=axis)
+    return native
 
 
 def _in_lazy(
@@ -353,4 +373,15 @@ def _in_arrow(
         for name in names:
             index, *steps = find_paths(list(schema), name)[0]
             schema = schema.set(index, widen(schema.field(index), tuple(steps)))
-    return pa.Table.from_batches([each.cast(schema) for each in released])
+    made = pa.Table.from_batches([each.cast(schema) for each in released])
+    return _share_dictionaries(made, table, names)
+
+
+def _share_dictionaries(
+    made: pa.Table, given: pa.Table, names: Mapping[str, str]
+) -> pa.Table:
+    """Give all batches one dictionary, so that ordered values stay in their order."""
+    for index, field in enumerate(made.schema):
+        if field.name not in names and pa.types.is_dictionary(field.type):
+            made = made.set_column(index, field, compact_chunks(given.column(index)))
+    return made

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from mondegreen import errors
 from mondegreen.io.base import (
@@ -25,6 +27,7 @@ from mondegreen.io.stream import BATCH_ROWS
 from mondegreen.io.target import Gate, Target
 from mondegreen.passes import METADATA_KEY, find_stated, for_pandas
 from mondegreen.text import columns as nested
+from mondegreen.text.dictionaries import compact, find_used, holds_dictionary
 
 BATCH_BYTES: Final = 4 << 20
 """About the data in one batch, all columns together."""
@@ -88,6 +91,30 @@ class ParquetSource(AbstractSource):
 
     def sink(self, target: Target) -> ParquetSink:
         return ParquetSink(target, self)
+
+    def find_used(self, place: int) -> NDArray[np.bool_] | None:
+        """Find the values of a column's dictionary that some row of the file has.
+
+        None where row groups have different dictionaries, or the file is damaged:
+        reading it says so.
+        """
+        name = self.file.schema_arrow.names[place]
+        found: NDArray[np.bool_] | None = None
+        values = None
+        options = {"batch_size": BATCH_ROWS, "use_threads": False}
+        try:
+            for batch in self.file.iter_batches(columns=[name], **options):
+                array = batch.column(name)
+                array.validate(full=True)
+                used = find_used(array)
+                if found is None:
+                    values, found = array.dictionary, used
+                if not array.dictionary.equals(values):
+                    return None
+                found |= used
+        except (pa.ArrowException, KeyError, OSError):
+            return None
+        return found
 
     def _find(self, schema: pa.Schema, column: str) -> nested.Steps:
         found = nested.find_paths(list(schema), column)
@@ -313,6 +340,7 @@ class ParquetSink(AbstractSink):
         self._held_bytes = 0
         self._gate = Gate(target)
         self._writer: Any = None  # waits for the first rows, see `_codecs`
+        self._used: dict[int, NDArray[np.bool_] | None] | None = None
 
     def put(self, batch: pa.RecordBatch) -> None:
         """Hold a batch until there is enough for a row group."""
@@ -335,7 +363,24 @@ class ParquetSink(AbstractSink):
                 arrays[top] = nested.rebuild(arrays[top], tuple(steps), text).cast(kind)
             else:
                 arrays[top] = nested.restore(text, kind)
-        return pa.RecordBatch.from_arrays([*arrays.values()], schema=schema)
+        used = self._find_used()
+        compacted = [compact(each, used.get(at)) for at, each in arrays.items()]
+        return pa.RecordBatch.from_arrays(compacted, schema=schema)
+
+    def _find_used(self) -> dict[int, NDArray[np.bool_] | None]:
+        """Find once what rows have of ordered dictionaries.
+
+        All row groups share these: a reader of several dictionaries loses the order.
+        """
+        if self._used is None:
+            schema, texts = self.source.schema, {top for top, *_ in self.source.paths}
+            kinds = zip(self.source.kept, schema.types, strict=True)
+            self._used = {
+                place: self.source.find_used(place)
+                for place, kind in kinds
+                if place not in texts and pa.types.is_dictionary(kind) and kind.ordered
+            }
+        return self._used
 
     def _flush(self) -> None:
         table = pa.Table.from_batches(self._held, self.source.schema)
@@ -348,8 +393,8 @@ class ParquetSink(AbstractSink):
                     compression=_codecs(self.source.file.metadata),
                     store_schema=False,  # `finish` stores it, with all metadata
                 )
-            if table.num_rows:
-                self._writer.write_table(table, row_group_size=table.num_rows)
+            for group in _share_dictionaries(table) if table.num_rows else ():
+                self._writer.write_table(group, row_group_size=group.num_rows)
         except OSError as error:
             raise self.target.failure(error) from None
 
@@ -383,6 +428,20 @@ class ParquetSink(AbstractSink):
                 self._writer.close()
         finally:
             super().__exit__(*about)
+
+
+def _share_dictionaries(table: pa.Table) -> list[pa.Table]:
+    """Give each column one dictionary, and return a table for each row group.
+
+    The writer stores texts again for a second dictionary. No reader takes more values
+    in a row group than an index counts. Then each batch is a row group.
+    """
+    if not any(map(holds_dictionary, table.schema.types)):
+        return [table]
+    try:
+        return [table.unify_dictionaries()]
+    except pa.ArrowException:
+        return [pa.Table.from_batches([batch]) for batch in table.to_batches()]
 
 
 def _codecs(metadata: pq.FileMetaData) -> str | dict[str, str]:

@@ -28,6 +28,7 @@ from mondegreen.text.columns import (
     view,
     view_type,
 )
+from mondegreen.text.dictionaries import compact_batch
 
 Counts: TypeAlias = NDArray[np.int64]
 """The number of words in each row."""
@@ -71,7 +72,8 @@ def replace_in_batch(
 ) -> tuple[pa.RecordBatch, Counts]:
     """Replace the texts of some columns; return the batch and the words of each row.
 
-    Where names are ``dotted``, ``msg.body`` is a field of a struct too.
+    Where names are ``dotted``, ``msg.body`` is a field of a struct too. Dictionaries of
+    all columns keep only values that a row has.
     """
     names = logical_names(columns)
     located = {name: _locate(batch.schema, name, dotted) for name in names}
@@ -89,7 +91,7 @@ def replace_in_batch(
         field = batch.schema.field(index).with_type(column.type)
         batch = batch.set_column(index, field, column)
         words += count
-    return batch, words
+    return compact_batch(batch), words
 
 
 def replace_in_array(

@@ -154,6 +154,60 @@ def check_index(holder: Any, names: Iterable[Any]) -> None:
         )
 
 
+def keep_used_values(series: Any) -> Any:
+    """Remove categories that no row has: they may be of rows that were filtered out.
+
+    The type of a polars ``Enum`` lists its values, so that it becomes ``String``.
+    """
+    dtype = series.dtype
+    if type(dtype).__module__.startswith("polars"):
+        plain = _without_enums(dtype)
+        return series if plain == dtype else series.cast(plain)
+    if type(dtype).__name__ == "CategoricalDtype":
+        return series.cat.remove_unused_categories()
+    arrow = getattr(dtype, "pyarrow_dtype", None)
+    if arrow is None:
+        return series
+    import pyarrow as pa
+
+    from mondegreen.text.dictionaries import compact_chunks, holds_dictionary
+
+    if not holds_dictionary(arrow):
+        return series
+    given = pa.array(series.array)  # an array, or a chunked one
+    chunks = given.chunks if isinstance(given, pa.ChunkedArray) else [given]
+    coded = compact_chunks(pa.chunked_array(chunks, arrow))
+    make: Any = type(series.array)
+    return type(series)(make(coded), index=series.index, name=series.name)
+
+
+def _without_enums(dtype: Any) -> Any:
+    """Write a type of polars with ``String`` for each ``Enum`` in it."""
+    import polars as pl
+
+    if isinstance(dtype, pl.Enum):
+        return pl.String()
+    if isinstance(dtype, pl.List):
+        return pl.List(_without_enums(dtype.inner))
+    if isinstance(dtype, pl.Array):
+        return pl.Array(_without_enums(dtype.inner), dtype.size)
+    if isinstance(dtype, pl.Struct):
+        fields = {each.name: _without_enums(each.dtype) for each in dtype.fields}
+        return pl.Struct(fields)
+    return dtype
+
+
+def keep_used_labels(index: Any) -> Any:
+    """Remove categories and levels of an index of pandas that no row has."""
+    if hasattr(index, "remove_unused_levels"):
+        index = index.remove_unused_levels()
+        levels = [keep_used_labels(level) for level in index.levels]
+        return index.set_levels(levels)
+    if hasattr(index, "remove_unused_categories"):
+        return index.remove_unused_categories()
+    return index
+
+
 def _to_list(
     privatizer: Privatizer,
     texts: Sequence[Any],
@@ -183,6 +237,7 @@ def _pandas(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> An
     # The categories of a column are its texts, and the release has others.
     is_category = type(series.dtype).__name__ == "CategoricalDtype"
     kind: Any = type(series)
+    index = keep_used_labels(series.index)
     dtype = "category" if is_category else series.dtype
     arrow = getattr(dtype, "pyarrow_dtype", None)
     if arrow is not None and hasattr(arrow, "index_type"):  # which may have no room
@@ -192,8 +247,8 @@ def _pandas(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> An
 
         coded = restore(pa.array(texts, pa.string(), from_pandas=True), arrow)
         made: Any = type(series.array)
-        return kind(made(coded), index=series.index, name=series.name)
-    return kind(texts, index=series.index, name=series.name, dtype=dtype)
+        return kind(made(coded), index=index, name=series.name)
+    return kind(texts, index=index, name=series.name, dtype=dtype)
 
 
 def _polars(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> Any:

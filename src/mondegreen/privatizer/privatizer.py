@@ -511,7 +511,8 @@ class Privatizer:
         ----------
         batch : pyarrow.RecordBatch
             Nulls, rows and types stay, but for a dictionary that has no room. Metadata
-            of the schema may hold text and is dropped.
+            of the schema may hold text and is dropped, and so are values of
+            dictionaries that no row has.
         columns : sequence of str, or mapping of str to str
             Columns of strings or of lists of strings; ``msg.body`` is a field of a
             struct, or of the structs of a list. A mapping gives each its logical

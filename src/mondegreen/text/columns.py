@@ -24,6 +24,13 @@ _LISTS = (
     (types.is_list_view, pa.list_view),
     (types.is_large_list_view, pa.large_list_view),
 )
+_BUILT = {
+    pa.lib.Type_LIST: (pa.ListArray, pa.int32()),
+    pa.lib.Type_LARGE_LIST: (pa.LargeListArray, pa.int64()),
+    pa.lib.Type_LIST_VIEW: (pa.ListViewArray, pa.int32()),
+    pa.lib.Type_LARGE_LIST_VIEW: (pa.LargeListViewArray, pa.int64()),
+}
+"""The array of each kind of list, and the type of its offsets."""
 
 Steps = tuple[int, ...]
 """Index of a column, then of a field in each struct; lists and maps take no step."""
@@ -53,7 +60,7 @@ def _bare(kind: pa.DataType) -> pa.DataType:
         return pa.map_(key, item, keys_sorted=kind.keys_sorted)
     if types.is_fixed_size_list(kind):
         return pa.list_(bare(kind.value_field), kind.list_size)
-    if any(is_kind(kind) for is_kind, _ in _LISTS):
+    if is_any_list(kind):
         return _make_list_type(bare(kind.value_field), kind)
     return kind
 
@@ -69,7 +76,13 @@ def is_text(kind: pa.DataType) -> bool:
     return any(is_kind(_plain(kind)) for is_kind in strings)
 
 
+def is_any_list(kind: pa.DataType) -> bool:
+    """Whether a value is a list of any length."""
+    return any(is_kind(kind) for is_kind, _ in _LISTS)
+
+
 def is_list(kind: pa.DataType) -> bool:
+    """Whether a value is a list in which text is looked for."""
     return any(is_kind(kind) for is_kind, _ in _LISTS[:3])
 
 
@@ -109,7 +122,7 @@ def view_type(kind: pa.DataType, steps: Steps) -> pa.DataType | None:
 def view(array: pa.Array, steps: Steps = ()) -> pa.Array:
     """View the text as ``string``, or ``list<string>`` where it lies in lists."""
     if types.is_map(array.type):
-        return view(array.cast(_entries_type(array.type)), (_VALUE, *steps))
+        return view(as_entries(array), (_VALUE, *steps))
     if is_list(array.type):
         inner = view(array.flatten(), steps)
         return lists(array, inner, pa.list_(inner.type))
@@ -185,7 +198,7 @@ def places(text: pa.Array) -> list[int]:
     Nulls are no texts: an absent key and a null are told apart by some formats only.
     """
     is_text_there = np.asarray(text.flatten().is_valid())
-    lengths = _lengths(text)
+    lengths = list_lengths(text)
     before = np.cumsum(is_text_there) - is_text_there
     starts = np.cumsum(lengths) - lengths
     first = np.append(before, is_text_there.sum())[starts]
@@ -200,9 +213,8 @@ def rebuild(array: pa.Array, steps: Steps, text: pa.Array | None) -> pa.Array:
     list null: such a row has been refused, and keeps nothing.
     """
     if types.is_map(array.type):
-        entries = array.cast(_entries_type(array.type))
-        entries = rebuild(entries, (_VALUE, *steps), text)
-        return _make_map(entries, array.type)
+        entries = rebuild(as_entries(array), (_VALUE, *steps), text)
+        return make_map(entries, array.type)
     if is_list(array.type):
         if text is not None:
             refused = pc.and_not(text.is_null(), array.is_null())
@@ -272,13 +284,18 @@ def _entries_type(kind: pa.DataType) -> pa.DataType:
     return pa.list_(pa.field("entries", entry, nullable=False))
 
 
-def _make_map(entries: pa.Array, kind: pa.DataType) -> pa.Array:
+def as_entries(array: pa.MapArray) -> pa.Array:
+    """View a map as lists of its entries."""
+    return array.cast(_entries_type(array.type))
+
+
+def make_map(entries: pa.Array, kind: pa.DataType) -> pa.Array:
     """Make a map of lists of entries; the type of its values is theirs."""
     pairs = entries.flatten()
     keys, items = (pc.struct_field(pairs, [place]) for place in (0, _VALUE))
     item = kind.item_field.with_type(items.type)
     kind = pa.map_(kind.key_field, item, keys_sorted=kind.keys_sorted)
-    offsets = np.concatenate([[0], np.cumsum(_lengths(entries))])
+    offsets = np.concatenate([[0], np.cumsum(list_lengths(entries))])
     mask = pc.is_null(entries)
     offsets = pa.array(offsets, pa.int32())
     return pa.MapArray.from_arrays(offsets, keys, items, type=kind, mask=mask)
@@ -286,21 +303,18 @@ def _make_map(entries: pa.Array, kind: pa.DataType) -> pa.Array:
 
 def lists(like: pa.Array, values: pa.Array, kind: pa.DataType) -> pa.Array:
     """Make lists as long as those of ``like``, null where they are null."""
-    lengths = _lengths(like)
+    lengths = list_lengths(like)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     kind = _make_list_type(kind.value_field.with_type(values.type), kind)
     mask = pc.is_null(like)
-    if types.is_list_view(kind):
-        starts, sizes = (pa.array(part, pa.int32()) for part in (offsets[:-1], lengths))
-        return pa.ListViewArray.from_arrays(starts, sizes, values, type=kind, mask=mask)
-    if types.is_large_list(kind):
-        build, width = pa.LargeListArray, pa.int64()
-    else:
-        build, width = pa.ListArray, pa.int32()
+    build, width = _BUILT[kind.id]
+    if build in (pa.ListViewArray, pa.LargeListViewArray):
+        starts, sizes = (pa.array(part, width) for part in (offsets[:-1], lengths))
+        return build.from_arrays(starts, sizes, values, type=kind, mask=mask)
     return build.from_arrays(pa.array(offsets, width), values, type=kind, mask=mask)
 
 
-def _lengths(like: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def list_lengths(like: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """How many items each list has, 0 where it is null."""
     lengths = np.asarray(pc.fill_null(pc.list_value_length(like), 0))
     return lengths.astype(np.int64)

@@ -69,10 +69,11 @@ def attack_release(
     seed : int
         Of the release.
     """
-    batch, rng = tokenize(list(texts)), np.random.default_rng([seed, 1])
+    rng = np.random.default_rng([seed, 1])
     if made.policy is not None and isinstance(made.state, ResponseState):
         reader = InDomainReader(made.policy, corpus, made.state.response)
         pairs = build_pairs(texts, reader.lookup).sample(made.state, rng)
+        batch = reader.lookup.cut(texts)  # a time is one word of a policy
         hidden = made.policy.alphabet.is_group(pairs.inputs)
         stays = (pairs.outputs == pairs.inputs) & ~hidden
         return _read(batch, guess_hidden_words(reader, batch, pairs.outputs), stays)
@@ -88,7 +89,7 @@ def attack_release(
         space.vocab_size,
         len(ids),
     )
-    return _read(batch, guesses, pairs.outputs == pairs.inputs)
+    return _read(tokenize(list(texts)), guesses, pairs.outputs == pairs.inputs)
 
 
 def _read(batch: TokenizedBatch, guesses: Guesses, stays: Any) -> Read:

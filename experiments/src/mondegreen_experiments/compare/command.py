@@ -21,6 +21,7 @@ from mondegreen.cli.options import (
 from mondegreen.cli.render import echo_json, echo_table, say, shower
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.io.guess import Format, guess_format
+from mondegreen.wording import amount
 from mondegreen_experiments.libraries import describe_absent
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def benchmark(
         "Number of runs of each setting, each with its own noise and split.", default=5
     ),
     texts: int = option(
-        "Maximum number of rows, with the same share of each part. 0: all rows.",
+        "Maximum number of rows, with the same share of each part. 0: all rows. With "
+        "few rows, the attacker has a small corpus and recovers less.",
         type=click.IntRange(min=0),
         default=0,
     ),
@@ -198,8 +200,8 @@ def _measured(
 ) -> Result:
     from mondegreen.files import home, whole_file
     from mondegreen_experiments.bench import Bench
-    from mondegreen_experiments.compare.report import to_csv, to_latex
-    from mondegreen_experiments.kept import table_of, write_parquet
+    from mondegreen_experiments.compare.report import to_csv, to_latex, to_table
+    from mondegreen_experiments.kept import write_parquet
     from mondegreen_experiments.result import Result
     from mondegreen_experiments.run import run_all
 
@@ -218,7 +220,7 @@ def _measured(
     result = Result.of(recipe, found)
     for path in map(Path, outputs):
         if path.suffix == ".parquet":
-            write_parquet(path.resolve(), table_of("full", [(recipe, found)]))
+            write_parquet(path.resolve(), to_table(recipe, found))
             continue
         text = to_csv(result) if path.suffix == ".csv" else to_latex(result)
         with whole_file(path.resolve(), 0o644) as file:
@@ -227,7 +229,8 @@ def _measured(
 
 
 def _print(result: Result) -> None:
-    from mondegreen_experiments.compare.report import rows
+    from mondegreen_experiments.compare.measure import FULL_CORPUS
+    from mondegreen_experiments.compare.report import corpus_size, rows
 
     found = rows(result)
     echo_table(found)
@@ -238,8 +241,17 @@ def _print(result: Result) -> None:
         f"Chance: {chance:.3f}. Intervals of 95 % over seeds. The unit of epsilon "
         f"differs between mechanisms: {advice}."
     )
-    if any("≥" in str(each.get(equal, "")) for each in found):
+    if any("law_known" in m and m["law_known"].value < 1 for _, m in result.means):
         say("≥: the attacker estimated the probabilities. A better one recovers more.")
+    size = corpus_size(result)
+    if size is not None:
+        say(f"Corpus of the attacker: {amount(size, 'text')}, the training texts.")
+    if size is not None and size < FULL_CORPUS:
+        say(
+            "Warning: ≥: this corpus is small. An attacker with more texts of the "
+            f"domain recovers more. With {FULL_CORPUS:,} training texts, there is no "
+            "such mark: give more rows, or a larger --texts."
+        )
 
 
 def _told(result: Result) -> dict[str, object]:

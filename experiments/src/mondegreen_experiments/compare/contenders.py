@@ -98,20 +98,23 @@ def read_contender(text: str) -> Contender:
     ()
     >>> read_contender("krr,policy=names,epsilon=8,epsilon=12").epsilons
     (8.0, 12.0)
+    >>> read_contender("laplace:norm=manhattan").label
+    'laplace, norm=manhattan'
     """
-    from mondegreen.cli.options import collect_parameters
+    from mondegreen.cli.options import collect_parameters, split_mechanism
 
-    name, *given = (part.strip() for part in _COMMA.split(text))
+    name, rest = split_mechanism(text)
+    given = [part.strip() for part in _COMMA.split(rest)] if rest else []
     if not name or not all("=" in part for part in given):
         raise InvalidParameterError("--mechanism", text, _ALLOWED)
     own = {key: [p for p in given if p.startswith(f"{key}=")] for key in _APART}
-    rest = tuple(part for part in given if part.partition("=")[0] not in _APART)
+    others = tuple(part for part in given if part.partition("=")[0] not in _APART)
     policies = [part.partition("=")[2] for part in own["policy"]]
     if len(policies) > 1:
         raise InvalidParameterError("--mechanism", text, "one policy")
     return Contender(
         name,
-        collect_parameters(rest),
+        collect_parameters(others),
         policies[0] if policies else None,
         tuple(_number(part.partition("=")[2]) for part in own["epsilon"]),
     )

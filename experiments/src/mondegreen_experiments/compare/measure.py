@@ -26,8 +26,11 @@ from mondegreen_experiments.recipe import Measured, Point
 NO_NOISE: Final = "none"
 """The point where texts are released as they are."""
 
-_CORPUS: Final = 4000
-"""Training texts that the attacker has at most, as texts of the same domain."""
+FULL_CORPUS: Final = 4000
+"""Training texts that the attacker has at most, as texts of the same domain.
+
+With fewer, the attacker recovers less than one who has other texts of the domain.
+"""
 
 
 def measure(bench: Bench, point: Point, seed: int) -> Measured:
@@ -39,7 +42,8 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     as the mean of their word vectors. ``recovered`` is the share of the sensitive words
     that an attacker recovers, who knows the law, has the training texts as a corpus of
     the same domain, and reads whole sentences. ``law_known`` is 0 where the attacker
-    had to estimate the law from draws: a better one may recover more.
+    had to estimate the law from draws: a better one may recover more. So may one with a
+    larger corpus where ``corpus_texts``, the texts of the corpus, is small.
     """
     texts, parts = _drawn(point, seed)
     released = _released(point, texts, parts, seed)
@@ -138,8 +142,14 @@ def _recovered(
         return {}
     if made is None:
         return {"recovered": 1.0, "law_known": 1.0}
-    corpus = [texts.texts[i] for i in parts["train"][:_CORPUS]]
+    corpus = [texts.texts[i] for i in parts["train"][:FULL_CORPUS]]
     read = attack_release(made, attacked, corpus, seed)
     share = read.sensitive.value  # none where no word of the texts is sensitive
     is_known = made.policy is not None or has_closed_law(made.state)
-    return {} if share is None else {"recovered": share, "law_known": float(is_known)}
+    if share is None:
+        return {}
+    return {
+        "recovered": share,
+        "law_known": float(is_known),
+        "corpus_texts": float(len(corpus)),
+    }

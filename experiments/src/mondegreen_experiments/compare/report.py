@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from mondegreen.policy.policy import find_policy
 from mondegreen_experiments.compare.contenders import read_contender
-from mondegreen_experiments.compare.measure import NO_NOISE
-from mondegreen_experiments.recipe import Point
+from mondegreen_experiments.compare.measure import FULL_CORPUS, NO_NOISE
+from mondegreen_experiments.kept import Run, table_of
+from mondegreen_experiments.recipe import Point, Recipe
 from mondegreen_experiments.result import Mean, Result
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _NAMES: Final = {
     "unchanged": "words unchanged",
@@ -37,6 +43,38 @@ def to_csv(result: Result) -> str:
             row = [*_place(point), name, *ends, mean.runs, _proof(point)]
             writer.writerow(row)
     return stream.getvalue()
+
+
+def to_table(recipe: Recipe, found: Sequence[Run]) -> pa.Table:
+    """A row for each measure of each run, with the version and the policy's digest."""
+    import pyarrow as pa
+
+    import mondegreen
+
+    table = table_of("full", [(recipe, found)])
+    points = [run.point for run in found for _ in run.measured]
+    digests = pa.array([_policy_digest(point) for point in points], pa.string())
+    versions = pa.array([mondegreen.__version__] * len(points), pa.string())
+    table = table.append_column("version", versions)
+    return table.append_column("policy_digest", digests)
+
+
+def _policy_digest(point: Point) -> str | None:
+    """The digest of the policy of a point; None without a policy."""
+    if point["contender"] == NO_NOISE:
+        return None
+    return _digest_of_contender(
+        str(point["contender"]), point["space"], is_unproved=bool(point["unproved"])
+    )
+
+
+@functools.cache
+def _digest_of_contender(
+    contender: str, space: str | None, *, is_unproved: bool
+) -> str | None:
+    chosen = read_contender(contender).settings(1.0, space, allow_unproved=is_unproved)
+    policy = find_policy(chosen)
+    return None if policy is None else policy.digest
 
 
 def rows(result: Result) -> list[dict[str, object]]:
@@ -73,9 +111,31 @@ def to_latex(result: Result) -> str:
         " & ".join(header) + r" \\",
         *_body(result, names),
         "\\bottomrule",
+        *_note(result, len(names) + 2),
         "\\end{tabular}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def corpus_size(result: Result) -> int | None:
+    """How many texts the attacker has as a corpus; None where nothing is attacked."""
+    sizes = [
+        means["corpus_texts"].value
+        for _, means in result.means
+        if "corpus_texts" in means
+    ]
+    return int(min(sizes)) if sizes else None
+
+
+def _note(result: Result, columns: int) -> list[str]:
+    """State the corpus of the attacker below the table, so that it is printed."""
+    size = corpus_size(result)
+    if size is None:
+        return []
+    known = f"Corpus of the attacker: {size:,} texts."
+    signs = [_sign("recovered", means) for _, means in result.means]
+    least = r" $\geq$: a better attacker recovers more." if any(signs) else ""
+    return [rf"\multicolumn{{{columns}}}{{l}}{{\footnotesize {known}{least}}}"]
 
 
 def _body(result: Result, names: Sequence[str]) -> Iterator[str]:
@@ -135,9 +195,15 @@ def _cell(name: str, means: Mapping[str, Mean]) -> str:
 
 
 def _sign(name: str, means: Mapping[str, Mean]) -> str:
-    """Mark what an attacker recovered who had to estimate the law: others get more."""
-    is_least = name == "recovered" and means["law_known"].value < 1
-    return "≥ " if is_least else ""
+    """Mark what a weak attacker recovered; others get more.
+
+    Such an attacker had to estimate the law, or has a small corpus.
+    """
+    if name != "recovered" or name not in means:
+        return ""
+    corpus = means.get("corpus_texts")
+    is_small = corpus is not None and corpus.value < FULL_CORPUS
+    return "≥ " if is_small or means["law_known"].value < 1 else ""
 
 
 def _heading(name: str) -> str:

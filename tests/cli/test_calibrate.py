@@ -206,8 +206,8 @@ def test_without_a_target_the_curves_are_printed(run):
 
 def test_a_target_out_of_reach_names_the_best_and_exits_2(run):
     done = run("-t", "bayes_risk=0.9999", "-m", "tem", expect=2)
-    assert "bayes_risk_sample must be at least 0.9999" in done.stderr
-    assert "the highest value that a setting was shown to reach is 0.9" in done.stderr
+    assert "the highest value of bayes_risk_sample that the search" in done.stderr
+    assert "Your target is at least 0.9999" in done.stderr
     assert not done.stdout
 
 

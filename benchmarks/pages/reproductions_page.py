@@ -269,7 +269,8 @@ def left_out() -> str:
     (epsilon,) = {each[2] for each in least.values()}
     return (
         "Truncated Gumbel noise is left out. With 50 dimensions and 2,000 words, its "
-        f"smallest epsilon is {epsilon} (default space: 34.7). There a reader recovers {shares} of the words "
+        f"smallest epsilon is {epsilon} (default space: 34.7). There a reader recovers "
+        f"{shares} of the words "
         f"([`{EQUAL}`]({EXPERIMENTS}#{EQUAL})).\n"
     )
 

@@ -195,6 +195,17 @@ def test_a_match_is_named_for_what_it_is(run):
     assert result["chosen"]["scores"]["bayes_risk_sample"][0] >= wanted
 
 
+@pytest.mark.slow("searches")
+def test_equal_labels_are_no_advice(run):
+    arguments = ["-m", "calibrated", "--match", "privacy_ratio", "--to", "laplace:3"]
+    shown = run(*arguments).stdout
+    assert "take:" not in shown
+    assert "makes labels equal, not privacy" in shown
+    result = found(run, *arguments)
+    assert result["command"] is None
+    assert result["rows"][0]["command"]
+
+
 def test_without_a_target_the_curves_are_printed(run):
     shown = run("-m", "tem").stdout
     rows = [line for line in shown.splitlines() if line.startswith("tem ")]

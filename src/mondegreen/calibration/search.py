@@ -213,7 +213,7 @@ class _Search:
             steering = self.steering[0]
             start = (
                 f"{steering.key}={steering.value:g} needs epsilon {best.epsilon:g} or "
-                "more. "
+                "more. There, "
             )
             missed = "; ".join(_explain_miss(target, [best]) for target in broken)
             self.result.problem = start + missed

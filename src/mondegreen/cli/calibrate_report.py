@@ -55,8 +55,8 @@ word ({prior} prior)."""
 
 _LABEL: Final = "privacy_ratio"
 _ONLY_LABELS: Final = (
-    "No setting is proposed: the privacy ratio makes labels equal, not privacy. Compare "
-    "worst loss, risk and N_w."
+    "No setting is proposed: the privacy ratio makes labels equal, not privacy. "
+    "Compare worst loss, risk and N_w."
 )
 
 

@@ -84,10 +84,14 @@ def equal_sentence(rows: Sequence[Row]) -> str:
         "We also compared mechanisms at equal success of a reader "
         f"({_named([f'{each:.0%}' for each in levels])} of the words): by the "
         f"{y} of releases, as they are or decoded word by word, on "
-        f"{_named(groups, 'and')}. In {len(close)} of these {len(best)} comparisons, "
-        f"{FEW} or more mechanisms cannot be told from the best one. The best "
-        f"elsewhere: {'; '.join(said) or 'none'}."
+        f"{_named(groups, 'and')}. In {len(close)} of {len(best)} comparisons, "
+        f"at least {FEW} mechanisms tie with the best."
+        f"{_elsewhere(said)}"
     )
+
+
+def _elsewhere(said: Sequence[str]) -> str:
+    return f" Elsewhere, the best is {'; '.join(said)}." if said else ""
 
 
 def _whose(laws: Sequence[str]) -> str:

@@ -124,7 +124,7 @@ def readme_board() -> str:
         f"{round(least)} to {round(most)} %** under `sensitive` "
         "([below](#what-is-not-protected)).\n"
         "- *Linkage*: releases linked to the right original by counting shared "
-        "words. Under `all`, an attacker who compares all words finds 97 % or more.\n"
+        "words. Under `all`, an attacker who compares all words links 97 % or more.\n"
         "- *Intents*: bank questions that a classifier sorts correctly.\n\n"
         "We used these texts to build the word lists. In your texts, more names stay. "
         f"Other tools are better in {lost} columns of the full "

@@ -34,7 +34,7 @@ function told() {
     const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
     if (values.help) return { ...values, artifact: "" };
     const epsilon = Number(values.epsilon);
-    if (positionals.length !== 1 || !(epsilon > 0)) throw new Error("give one ARTIFACT, and --epsilon with a number above 0");
+    if (positionals.length !== 1 || !(epsilon > 0)) throw new Error("name one ARTIFACT and an epsilon above 0, such as: node cli.mjs sensitive.mdg --epsilon 12");
     if (values.column === values.id) throw new Error("--column and --id must differ");
     return { ...values, epsilon, artifact: positionals[0] };
   } catch (error) {

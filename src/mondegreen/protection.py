@@ -48,7 +48,7 @@ MOST_BETWEEN_GROUPS: Final = 20.0
 """The most, in nats, between two groups of a policy; a larger loss is ``vacuous``.
 
 Words of one group lose nothing at any epsilon. Above this loss, the printed word shows
-the group of its original, but for one word in millions.
+the group of its original, except about one word in millions.
 """
 
 

@@ -190,9 +190,12 @@ class Settings:
     )
     epsilon: float | None = setting(
         None,
-        "Limit on what a replacement reveals, in nats: smaller is more private and "
-        "less readable. There is no default. Use 12, or 10 with --policy all. "
-        "Mechanisms other than urr, krr and tree need other values.",
+        "Limit on what a replacement reveals, in nats. Under a policy, it limits only "
+        "what the replacement reveals about the group of its word. With urr, an "
+        "attacker recovers about as much at any value from 8 to 14. With --policy all, "
+        "a smaller value is more private and less readable. There is no default. Use "
+        "12, or 10 with --policy all. Mechanisms other than urr, krr and tree need "
+        "other values.",
         "-e --epsilon",
         is_required=True,
     )
@@ -249,8 +252,9 @@ class Settings:
     )
     hide_among: int = setting(
         100,
-        "Target number of words in a group of the policy. A smaller class forms one "
-        "group, or joins another if it has very few words.",
+        "Target number of words in a group of the policy. A class with fewer "
+        "words becomes one group. A class with very few words is added to another "
+        "group.",
         "--hide-among N",
     )
     numbers: Numbers = setting(
@@ -270,11 +274,11 @@ class Settings:
     )
     same: Same = setting(
         "place",
-        "How long a sensitive word keeps its replacement. place: each place gets a "
-        "new draw. record: one replacement in each text of a record, which discloses "
-        "which of its sensitive words are equal. key: one replacement in all "
-        "texts under one key. That is a cipher: an attacker with many texts learns the "
-        "originals. key needs a key and record ids.",
+        "How long a sensitive word keeps its replacement. place: a word gets a new "
+        "draw each time that it occurs. record: one replacement in each text of a "
+        "record, which discloses which of its sensitive words are equal. key: one "
+        "replacement in all texts under one key. That is a cipher: an attacker "
+        "with many texts learns the originals. key needs a key and record ids.",
     )
     unknown: Unknown = setting(
         "word",
@@ -298,8 +302,8 @@ class Settings:
         "keep",
         "keep: print punctuation and spaces unchanged. They can identify a text. "
         "plain: print single spaces and full stops. The release still discloses the "
-        "number of words, and whether a word counted as a name because of a removed "
-        "sign.",
+        "number of words, and sometimes that a sign such as ( stood before a word: a "
+        "capital after such a sign counts as a name.",
     )
     print_all: bool = setting(
         False,

@@ -60,7 +60,7 @@ def test_a_limit_is_compared_with_the_strongest_way():
     assert first["high"] < best["value"]
     limit = (first["high"] + best["value"]) / 2
     assert attack.say_excess(limit) == f"is {best['value']:.4g} by {best['by']}"
-    assert f"best by {best['by']}" in attack.adversary
+    assert f"Best way: {best['by']}" in attack.adversary
     assert attack.say_excess(1.0) is None
 
 

@@ -190,6 +190,10 @@ def test_the_numbers_of_the_proofs_are_those_of_the_mammals(mammals):
     best = mg.mechanism("calibrated", epsilon=1.0).prepare(mammals)
     assert round(textbook.guarantee.certified, 3) == 0.923
     assert round(best.law.rate / textbook.law.rate, 2) == 1.11
+    noise = mg.mechanism("hyperbolic", epsilon=9.01).prepare(mammals)
+    ids = np.repeat(np.arange(mammals.vocab_size, dtype=np.int32), 20)
+    stay = np.mean(noise.sample(ids, np.random.default_rng(5)) == ids)
+    assert stay == pytest.approx(0.988, abs=0.003)
 
 
 @needs_mammals

@@ -285,7 +285,7 @@ def test_linkage_is_that_of_the_strongest_way(folder):
     ways = {way["by"]: way["value"] for way in found["by"]}
     assert ways["words"] < 0.1
     assert found["value"] == max(ways.values()) > 0.9
-    assert f"best by {found['strongest']}" in found["adversary"]
+    assert f"Best way: {found['strongest']}" in found["adversary"]
     done = run("mine.jsonl", "theirs.jsonl", "--fail-above", "linkage=0.5", expect=4)
     assert f"by {found['strongest']}" in done.stderr.partition("linkage is")[2]
 

@@ -1,5 +1,6 @@
 """Originals beside releases: on a terminal, and nowhere else."""
 
+import io
 import os
 import pty
 import re
@@ -9,9 +10,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
+from mondegreen.cli.before_after import show_before_after
 from mondegreen.cli.demo import SENTENCES
 from mondegreen.cli.main import cli
+from mondegreen.cli.render import prepare_privatizer
+from mondegreen.settings import Settings
 
 if os.name != "posix":
     pytest.skip("a terminal of POSIX", allow_module_level=True)
@@ -79,12 +84,23 @@ def test_demo_shows_both_on_a_terminal():
 
 
 @pytest.mark.parametrize("forced", [{}, {"FORCE_COLOR": "1", "TTY_COMPATIBLE": "1"}])
-def test_demo_pipes_releases_alone(forced):
+def test_demo_pipes_its_invented_sentences_with_their_releases(forced):
     done = CliRunner().invoke(cli, ["demo"], env=forced)
     assert done.exit_code == 0
-    assert "on a terminal only" in done.stdout
-    assert not any(sentence in done.stdout for sentence in SENTENCES)
-    assert "found the" in done.stdout
+    assert all(f"before  {each}\nafter   " in done.stdout for each in SENTENCES)
+    assert len(re.findall(r"^after   .*found the", done.stdout, re.MULTILINE)) == 1
+
+
+@pytest.mark.parametrize("forced", [False, True])
+def test_a_console_that_is_no_terminal_gets_releases_alone(forced):
+    privatizer = prepare_privatizer(Settings(epsilon=12.0), quiet=True)
+    console = Console(file=io.StringIO(), force_terminal=forced, color_system=None)
+    releases = ["My friend in Rome found the plum early."]
+    show_before_after(console, privatizer, [SENTENCES[0]], releases)
+    shown = console.file.getvalue()
+    assert releases[0] in shown
+    assert "on a terminal only" in shown
+    assert "Boston" not in shown
 
 
 @pytest.mark.slow("a process")

@@ -195,6 +195,17 @@ def test_a_match_is_named_for_what_it_is(run):
     assert result["chosen"]["scores"]["bayes_risk_sample"][0] >= wanted
 
 
+@pytest.mark.slow("searches")
+def test_equal_labels_are_no_advice(run):
+    arguments = ["-m", "calibrated", "--match", "privacy_ratio", "--to", "laplace:3"]
+    shown = run(*arguments).stdout
+    assert "take:" not in shown
+    assert "makes labels equal, not privacy" in shown
+    result = found(run, *arguments)
+    assert result["command"] is None
+    assert result["rows"][0]["command"]
+
+
 def test_without_a_target_the_curves_are_printed(run):
     shown = run("-m", "tem").stdout
     rows = [line for line in shown.splitlines() if line.startswith("tem ")]
@@ -206,8 +217,8 @@ def test_without_a_target_the_curves_are_printed(run):
 
 def test_a_target_out_of_reach_names_the_best_and_exits_2(run):
     done = run("-t", "bayes_risk=0.9999", "-m", "tem", expect=2)
-    assert "bayes_risk_sample must be at least 0.9999" in done.stderr
-    assert "the highest value that a setting was shown to reach is 0.9" in done.stderr
+    assert "the highest value of bayes_risk_sample that the search" in done.stderr
+    assert "Your target is at least 0.9999" in done.stderr
     assert not done.stdout
 
 

@@ -87,8 +87,9 @@ def test_texts_that_tell_their_words_reach_no_setting_and_hear_what_would(
     some = "\n".join(texts[i] for i in rng.integers(0, len(texts), 240))
     (tmp_path / "sample.txt").write_text(some + "\n")
     said = run("-t", "sensitive=0.15", "-t", "ordinary=0.95", expect=2).stderr
-    assert "sensitive must be at most 0.15" in said
-    assert "alone is kept by -m krr at epsilon" in said
+    assert "recovers at most 15 % of the sensitive words; at least 95 % of" in said
+    assert "Your target is at most 0.15" in said
+    assert "meets the target of sensitive words" in said
     assert "--policy all" in said
     assert "The other words give the hidden words away" in said
     (tmp_path / "sample.txt").write_text("\n".join((texts * 2)[:12]) + "\n")
@@ -129,5 +130,5 @@ def test_what_makes_no_sense_is_refused(run, arguments, says):
 
 def test_a_target_of_ordinary_words_alone_that_nothing_keeps_says_so(run):
     said = run("-t", "ordinary=1", "-m", "urr", expect=2).stderr
-    assert "no setting of policy sensitive keeps" in said
-    assert "ordinary must be at least 1" in said
+    assert "no setting of the policy sensitive meets the target: at least 100 %" in said
+    assert "Your target is at least 1." in said

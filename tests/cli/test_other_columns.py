@@ -1,4 +1,4 @@
-"""The warning of columns that pass unchanged and look personal."""
+"""The warning of columns that are copied unchanged and look personal."""
 
 import csv
 import json
@@ -41,7 +41,9 @@ def write(columns):
 )
 def test_a_column_is_told_by_its_name(folder, name):
     done = run(write({name: ["x"], "text": [TEXT]}))
-    assert f"pass unchanged: {name!r}. Remove them with --drop NAME." in done.stderr
+    assert (
+        f"are copied unchanged: {name!r}. Remove them with --drop NAME." in done.stderr
+    )
 
 
 def test_what_formulas_of_a_sheet_quote_is_looked_at(folder):
@@ -53,7 +55,7 @@ def test_what_formulas_of_a_sheet_quote_is_looked_at(folder):
         book.active.append([TEXT, link, f'=IF(A{row}="","low","high")'])
     book.save("in.xlsx")
     done = run("in.xlsx", "-o", "out.xlsx", "-c", "text")
-    assert "columns that look like text pass unchanged: 'link'." in done.stderr
+    assert "columns that look like text are copied unchanged: 'link'." in done.stderr
     assert "'level'" not in done.stderr.partition("link'.")[0]
 
 
@@ -99,7 +101,7 @@ def test_a_column_is_told_by_its_values_which_are_not_shown(folder, values, suff
         Path(path).write_text(ends[0] + between + ends[2])
     told = run(path, *more).stderr
     assert f"Warning: {path}: columns that look like names" in told
-    assert "pass unchanged: 'field'. Remove them with --drop NAME." in told
+    assert "are copied unchanged: 'field'. Remove them with --drop NAME." in told
     assert "--column" not in told
     assert not any(value and value in told for value in values)
     assert "stars" not in told
@@ -152,13 +154,13 @@ def test_long_numbers_are_named_in_every_format(folder, suffix):
         "four": [20240100 + i for i in range(200)],
     }
     told = tell_numbers({**NUMBERS, **columns}, suffix)
-    assert "pass unchanged: 'one', 'two', 'three', 'four'." in told
+    assert "are copied unchanged: 'one', 'two', 'three', 'four'." in told
     if suffix == ".parquet":
         both = {"mail": [b"ann@x.example"], "raw": [b"\xff\x00"], "text": [TEXT]}
         both["field"] = both.pop("mail")
         pq.write_table(pa.table(both), "b.parquet")
         told = run("b.parquet", "-c", "text", "-o", "c.parquet").stderr
-        assert "pass unchanged: 'field'." in told
+        assert "are copied unchanged: 'field'." in told
 
 
 def tell_numbers(columns, suffix):
@@ -180,8 +182,8 @@ def test_a_forgotten_text_is_named(folder):
     columns = {"patient": ["He came from Mumbai", "She was there"], "n": ["1", "2"]}
     told = run(write({**columns, "text": [TEXT] * 2})).stderr
     assert told == (
-        "Warning: in.csv: columns that look like text pass unchanged: 'patient'. Add "
-        "--column NAME, or --drop NAME.\n"
+        "Warning: in.csv: columns that look like text are copied unchanged: 'patient'. "
+        "Add --column NAME, or --drop NAME.\n"
     )
 
 
@@ -207,7 +209,7 @@ def test_dates_of_arrow_are_named(folder):
     days = pa.array([0, 1], pa.timestamp("s"))
     pq.write_table(pa.table({"day": days, "text": [TEXT] * 2}), "in.parquet")
     told = run("in.parquet", "-c", "text", "-o", "out.parquet").stderr
-    assert "or dates pass unchanged: 'day'" in told
+    assert "or dates are copied unchanged: 'day'" in told
 
 
 @pytest.mark.parametrize(
@@ -219,7 +221,7 @@ def test_names_of_fields_that_are_values_are_warned_of_and_not_shown(folder, key
     Path("in.jsonl").write_text("\n".join(map(json.dumps, rows)))
     told = run("in.jsonl", "-c", "text").stderr
     where = "*" if "@" in key else "visits"
-    assert f"pass unchanged: {where!r}." in told
+    assert f"are copied unchanged: {where!r}." in told
     assert key not in told
     assert "Order" not in told
     Path("in.jsonl").write_text(json.dumps({"text": TEXT, "a": {"Order Date": 1}}))
@@ -285,7 +287,7 @@ def test_columns_that_are_privatized_are_not_named_and_the_id_is(folder):
     told = run(path, *more).stderr
     assert "the column of --id, 'id', is released as it is" in told
     assert "leave it out with --drop id." in told
-    assert "pass unchanged" not in told
+    assert "are copied unchanged" not in told
     told = run(path, *more, "--drop", "id").stderr
     assert told.count("\n") == 1
     assert "columns of --column look like names: 'name'" in told
@@ -302,7 +304,7 @@ def test_fields_within_fields_are_named_by_their_paths(folder, suffix):
         lines = json.dumps(record)
         Path(path).write_text(f"[{lines}]" if suffix == ".json" else lines + "\n")
     told = run(path, "-c", "text", *more).stderr
-    assert "pass unchanged: 'extra.agent', 'extra.mail.to'. Remove them" in told
+    assert "are copied unchanged: 'extra.agent', 'extra.mail.to'. Remove them" in told
     assert "Zyxwold" not in told
     dropped = ["--drop", "extra.agent", "--drop", "extra.mail"]
     if suffix == ".parquet":
@@ -321,7 +323,7 @@ def test_the_top_of_json_is_named_and_fields_that_are_privatized_are_not(folder)
     }
     Path("in.jsonl").write_text(json.dumps(record) + "\n")
     told = run("in.jsonl", "-c", "text", "-c", "user.note", "--drop", "phone").stderr
-    assert "pass unchanged: 'id', 'email'. Remove them" in told
+    assert "are copied unchanged: 'id', 'email'. Remove them" in told
     Path("empty.jsonl").write_text("")
     assert run("empty.jsonl", "-c", "text").stderr == ""
 
@@ -342,7 +344,7 @@ def test_the_warning_comes_before_a_row_is_written(folder, monkeypatch):
     path = write({"name": ["Ann"], "text": [TEXT]})
     done = CliRunner().invoke(cli, ["privatize", path, "-e", "12", "-o", "out.csv"])
     assert written
-    assert "pass unchanged: 'name'. Remove them" in done.stderr
+    assert "are copied unchanged: 'name'. Remove them" in done.stderr
     assert not Path("out.csv").exists()
 
 

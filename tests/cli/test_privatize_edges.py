@@ -266,18 +266,21 @@ def test_text_that_is_followed_line_by_line_loses_nothing(command, start_process
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("in.xls", "save it as .xlsx, or as CSV UTF-8"),
+        ("in.xls", "it is the old Excel format. Save it as .xlsx, or as CSV UTF-8"),
+        ("in.ods", "save it as .xlsx, or as CSV UTF-8"),
         ("in.geojson", "jq -c '.features[]' x.geojson > x.jsonl"),
         ("in.docx", "save it as plain text"),
         ("in.zip", "unpack it"),
         ("in.feather", "Parquet"),
         ("in.log", "--format txt"),
-        ("in", "one of csv, json, jsonl, parquet, tsv, txt"),
+        ("in", "give the format. Formats: csv, json, jsonl, parquet, tsv, txt"),
     ],
 )
 def test_a_name_that_tells_no_format_tells_the_next_step(run, name, advice):
     Path(name).write_bytes(b"zorblatt")
-    assert advice in run(name, expect=2).stderr
+    said = run(name, expect=2).stderr
+    assert advice in said
+    assert "None" not in said
     assert "No such file" in run(f"no-{name}", expect=3).stderr
 
 

@@ -387,7 +387,7 @@ def test_the_best_mechanism_is_named_with_those_that_are_like_it() -> None:
     row = equal_row()
     said = equal.equal_sentence([row])
     assert "30%, 40% or 50% of the words" in said
-    assert "on news and films. In 0 of these 6 comparisons" in said
+    assert "on news and films. In 0 of 6 comparisons, at least 4" in said
     assert "TEM or BRR (news, 30% of the words); TEM (news, 50%" in said
     assert "SynTF (news, 30% of the words, decoded word by word)" in said
     assert equal.equal_sentence([{**row, "axes": None}]) == said

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from mondegreen.errors import InvalidParameterError, SourceError
+from mondegreen.errors import ConfigurationError, SourceError
 from mondegreen.io.open import open_source
 
 RECORDS = {
@@ -94,7 +94,7 @@ def test_the_name_tells_the_format(tmp_path, name, form):
 )
 def test_what_no_source_can_do_is_refused(tmp_path, name, options):
     (tmp_path / name).write_text("t\n")
-    with pytest.raises(InvalidParameterError):
+    with pytest.raises(ConfigurationError):
         open_source(tmp_path / name, **options)
 
 

@@ -507,3 +507,17 @@ def test_a_goodness_of_fit_test_sees_what_it_should():
     rng = np.random.default_rng(0)
     p = [g_test(rng.multinomial(2000, law), law) for _ in range(2000)]
     assert stats.kstest(p, "uniform").statistic < 0.08
+
+
+@pytest.mark.slow("draws on the default space", seconds=20)
+@pytest.mark.parametrize(("epsilon", "stay"), [(12.0, 0.47), (17.6, 0.89)])
+def test_half_of_the_words_stay_where_the_proof_says(epsilon, stay):
+    """Half at 2 sqrt(n ln V) / d = 12.4, nearly all at sqrt(2) times that: 17.6."""
+    space = mg.load_space()
+    state = mg.mechanism("laplace", epsilon=epsilon).prepare(space)
+    mean = state.guarantee.scale["mean"]
+    half = 2 * math.sqrt(space.vectors.shape[1] * math.log(space.vocab_size)) / mean
+    assert half == pytest.approx(12.45, abs=0.01)
+    rng = np.random.default_rng(7)
+    ids = rng.integers(0, space.vocab_size, 2000, dtype=np.int32)
+    assert np.mean(state.sample(ids, rng) == ids) == pytest.approx(stay, abs=0.04)

@@ -132,6 +132,13 @@ def test_a_rate_that_integers_cannot_keep_is_refused(grid, nats):
         Near(grid, nats)
 
 
+@pytest.mark.parametrize("nats", [0.083, 0.085])
+def test_a_rate_is_refused_where_one_step_leaves_too_little_at_the_center(nats):
+    with pytest.raises(InvalidParameterError, match="can keep on this grid"):
+        Near(Grid(-6, 15, per_decade=20), nats)
+    assert Near(Grid(-6, 15, per_decade=20), 0.082).certified <= 0.082
+
+
 def test_help_names_the_largest_rate():
     assert Near(Grid(), 0.6).certified <= 0.6
     assert "Maximum: 0.6." in list_options()["near"].help

@@ -116,8 +116,8 @@ def build_linkage(ways: list[Found], texts: int, *, is_known: bool = True) -> At
     (1.0, 'words')
     """
     says = (
-        f"has all {texts:,} originals, and looks for the one that each release belongs "
-        "to"
+        f"holds all {texts:,} originals, and must find the one that each released text "
+        "came from"
     )
     if not is_known:
         details = {"strongest": None, "by": ways}
@@ -126,7 +126,7 @@ def build_linkage(ways: list[Found], texts: int, *, is_known: bool = True) -> At
     best = find_strongest(ways)
     return Attack(
         "linkage",
-        f"{says}; best by {best['by']}",
+        f"{says}. Best way: {best['by']}",
         best["value"],
         best["low"],
         best["high"],

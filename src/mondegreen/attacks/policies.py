@@ -191,8 +191,8 @@ def worst_guesses(
     most = summed[worst[0]] if worst else 0.0
     return Attack(
         "worst_word",
-        "guesses each word from its group alone; counts only the hidden word that is "
-        "easiest to guess: the most frequent one of its group",
+        "sees only the group of each hidden word. This line counts only the word that "
+        "is easiest to guess",
         most,
         most,
         most,

@@ -3,8 +3,9 @@ r"""Scores of mechanisms that can only be sampled, from runs, with intervals.
 Words of the vocabulary are run again and again for the scores of a word. For what holds
 under a prior, inputs are drawn from it, one output of each: every draw is independent,
 whatever the law. Risks are biased if one set of draws both finds the best guess and
-counts its errors; here one half finds and the other counts, which errs on one side, and
-what counts the draws it has found them on bounds the other.
+counts its errors; here one half finds and the other counts. Its errors are, on
+average, at least those of the best guess. The same draws that found the guess have too
+few errors on average, so they bound the other side.
 """
 
 from __future__ import annotations

@@ -210,7 +210,11 @@ class _Search:
         if best is None:
             self.result.problem = self._problem()
         elif broken := [target for target in self.targets if not target.holds(best)]:
-            start = f"from epsilon {best.epsilon:g} on, where {self.steering[0]}, "
+            steering = self.steering[0]
+            start = (
+                f"{steering.key}={steering.value:g} needs epsilon {best.epsilon:g} or "
+                "more. There, "
+            )
             missed = "; ".join(_explain_miss(target, [best]) for target in broken)
             self.result.problem = start + missed
         else:
@@ -238,6 +242,6 @@ def _explain_miss(target: Target, tried: Sequence[ScoreBounds]) -> str:
     )
     best, at = max(known, key=lambda pair: sign * pair[0])
     return (
-        f"{target.score} must be {side} {target.value:g}; the {best_of} value that "
-        f"a setting was shown to reach is {best:.4g}, at epsilon {at:g}"
+        f"the {best_of} value of {target.score} that the search can show is "
+        f"{best:.4g}, at epsilon {at:g}. Your target is {side} {target.value:g}"
     )

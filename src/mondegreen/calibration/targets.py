@@ -29,8 +29,9 @@ KEYS: Final = {
     "privacy_ratio": "epsilon times the mean distance at most {value}",
     "utility_loss": "words move at most {value} of the way to a random word "
     "({prior} prior)",
-    "sensitive": "an in-domain reader recovers at most {value} of the sensitive words",
-    "ordinary": "at least {value} of the ordinary words are printed unchanged",
+    "sensitive": "an attacker with texts from the same domain recovers at most "
+    "{percent} % of the sensitive words",
+    "ordinary": "at least {percent} % of the ordinary words stay",
 }
 """What can be asked for; two are about use, the others about privacy."""
 
@@ -162,7 +163,10 @@ class Target:
         words = {"worst": ", whatever the word", "mean": " on average"}.get(
             self.over, f", in {self.over[1:]} % of the vocabulary"
         )
-        return says.format(value=f"{self.value:g}", words=words, prior=self.prior)
+        percent = f"{100 * self.value:g}"
+        return says.format(
+            value=f"{self.value:g}", percent=percent, words=words, prior=self.prior
+        )
 
 
 def parse_target(text: str, over: str = "P95", prior: str = "sample") -> Target:

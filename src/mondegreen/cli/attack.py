@@ -59,6 +59,7 @@ _ABOUT_FEW: Final = (
     "Few texts: the share of an attack can be anywhere between its numbers in brackets."
 )
 _ABOUT_NAMES: Final = (
+    "without release: the share that a guess without the release gets right.\n"
     "In brackets: the NAME of each attack for --fail-above NAME=VALUE."
 )
 _ABOUT_BESIDE: Final = (
@@ -124,7 +125,7 @@ def attack(
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option(
         "Number of texts to attack. With --epsilon: the first N. Without: a random "
-        "sample. Survivors and rows are counted in all texts.",
+        "sample. Survivors, and results that count rows, always use all texts.",
         default=2000,
     ),
     spans: str | None = option(

@@ -173,7 +173,10 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
     named = {"--spans": asked.spans, "--label": asked.label, "--time": asked.time}
     fields = [option for option, name in named.items() if name is not None]
     if fields and len(files.columns) > 1:
-        raise ConfigurationError(f"{fields[0]} needs a single --column")
+        raise ConfigurationError(
+            f"{fields[0]} works with one text column. Run the command once for each "
+            "--column"
+        )
     release = str(files.release)  # check_any_tool has seen to it
     names = _iterate_names(files) if asked.spans is None else repeat(())
     beside = zip(

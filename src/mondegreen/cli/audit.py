@@ -87,8 +87,8 @@ def audit(
 
     By default, the command audits what privatize does by default: policy sensitive,
     mechanism urr. On a policy, the audit compares every pair of ordinary words and
-    groups, in the integers that are sampled. It tries the sampler, looks all words
-    up, and counts what is printed.
+    groups, in the integers that are sampled. It also draws
+    many outputs, looks up every word, and counts the printed words.
 
     On a space, the audit is exact if output probabilities can be computed. It then
     checks every pair of words and every output, or a proved bound on large spaces,

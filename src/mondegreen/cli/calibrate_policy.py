@@ -198,8 +198,9 @@ def _why_not(
     plan: PolicyPlan, rows: Sequence[PolicyRow], others: Sequence[PolicyRow]
 ) -> str:
     """Say what was tried, and what would reach the target of sensitive words."""
-    wanted = " and ".join(map(str, plan.targets))
-    lines = [f"no setting of policy {plan.settings.policy} keeps: {wanted}."]
+    wanted = "; ".join(map(str, plan.targets))
+    what = "the target" if len(plan.targets) == 1 else "all targets"
+    lines = [f"no setting of the policy {plan.settings.policy} meets {what}: {wanted}."]
     if (count := len(plan.sample.check)) < _FEWEST:
         lines.append(
             f"Too few texts: {count} were measured, one of four in SAMPLE. Use at "
@@ -216,8 +217,8 @@ def _why_not(
     for row in others:
         if row.chosen is not None:
             lines.append(
-                f"The target of sensitive words alone is kept by -m {row.mechanism} at "
-                f"epsilon {row.chosen.epsilon:g}, which keeps "
+                f"-m {row.mechanism} at epsilon {row.chosen.epsilon:g} meets the "
+                "target of sensitive words. It keeps "
                 f"{_percent(row.chosen.ordinary)} of the ordinary words."
             )
     lines.append("--policy all replaces every word.")

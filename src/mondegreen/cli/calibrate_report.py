@@ -44,13 +44,20 @@ _IF_ASKED: Final = {
 
 _HOW_TO_READ: Final = """\
 A loss of n nats changes odds by a factor of at most e^n.
-certified: exact epsilon, in nats per unit of the metric; worst loss: nats between any \
-two words, at most.
+certified: exact epsilon, in nats per unit of the metric; the proved bound where the \
+exact one is not known (laplace and other noise).
+worst loss: nats between any two words, at most.
 N_w: chance that a word stays, on average, and at most that for 95 % of the words.
 S_w: likely outputs (95 % of the probability), at least that for 95 % of the words.
 risk: how often the best guess of a word is wrong, without its context.
 moved: mean distance from a word to what it becomes, as a share of that to a random \
 word ({prior} prior)."""
+
+_LABEL: Final = "privacy_ratio"
+_ONLY_LABELS: Final = (
+    "No setting is proposed: the privacy ratio makes labels equal, not privacy. "
+    "Compare worst loss, risk and N_w."
+)
 
 
 @final
@@ -86,8 +93,10 @@ class Outcome:
             elif not row.calibration.is_binding:
                 yield f"{row.setting}: the target holds at every epsilon tried.\n"
         yield from _notes(shown, plan.prior)
-        if self.chosen is not None:
-            yield f"\ntake:\n  {self.command(self.chosen)}"
+        if self.advice:
+            yield f"\ntake:\n  {self.advice}"
+        elif self.chosen is not None:
+            yield f"\n{_ONLY_LABELS}"
 
     def to_dict(self) -> dict[str, Any]:
         plan, space = self.plan, self.plan.evaluator.space
@@ -117,7 +126,7 @@ class Outcome:
                 for row in self.rows
             ],
             "chosen": self.chosen and self.chosen.to_dict(),
-            "command": self.chosen and self.command(self.chosen),
+            "command": self.advice or None,
             "curves": [each.to_dict() for each in self.curves],
         }
 
@@ -136,15 +145,25 @@ class Outcome:
             sample=Path(sample.name).name,
             sample_texts=sample.texts,
             sample_words=sample.words,
-            chosen=chosen,
+            chosen=chosen if self.advice else None,
             target="; ".join(map(str, plan.targets)),
-            command="" if chosen is None else self.command(chosen),
+            command=self.advice,
             sentences=sentences,
             releases=tuple(releases),
             is_quick=plan.evaluator.quick,
             seed=plan.evaluator.seed,
         )
         write_report(study, path, force=force)
+
+    @property
+    def advice(self) -> str:
+        """The command with the setting to take; empty where nothing is to be advised.
+
+        Equal labels say nothing about privacy, so they choose no setting.
+        """
+        if self.chosen is None or any(t.key == _LABEL for t in self.plan.targets):
+            return ""
+        return self.command(self.chosen)
 
     def command(self, setting: ScoreBounds) -> str:
         """The command that privatizes with a setting."""

@@ -35,7 +35,11 @@ def demo() -> None:
     privatizer = prepare_privatizer(Settings(epsilon=12.0), quiet=True)
     releases = [str(privatizer(sentence)) for sentence in SENTENCES]
     console = Console(highlight=False)
-    show_before_after(console, privatizer, SENTENCES, releases)
+    if console.file.isatty():
+        show_before_after(console, privatizer, SENTENCES, releases)
+    else:  # the originals are invented, so a pipe can have them
+        for sentence, release in zip(SENTENCES, releases, strict=True):
+            click.echo(f"before  {sentence}\nafter   {release}\n")
     show_promise(privatizer.guarantee, privatizer.preview(), quiet=False)
     click.echo(
         "Next: mondegreen privatize notes.csv -o safe.csv --column text --epsilon 12 "

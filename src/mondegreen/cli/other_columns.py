@@ -157,13 +157,13 @@ def _warn(
     _warn_of_id(source, batch, start, is_keyed=is_keyed)
     if personal := list(dict.fromkeys(found["personal"])):
         say(
-            f"{start} columns that look like names, addresses, ids or dates pass "
-            f"unchanged: {_quote(personal)}. Remove them with --drop NAME."
+            f"{start} columns that look like names, addresses, ids or dates are "
+            f"copied unchanged: {_quote(personal)}. Remove them with --drop NAME."
         )
     if texts := found["text"]:
         say(
-            f"{start} columns that look like text pass unchanged: {_quote(texts)}. Add "
-            "--column NAME, or --drop NAME."
+            f"{start} columns that look like text are copied unchanged: "
+            f"{_quote(texts)}. Add --column NAME, or --drop NAME."
         )
     if source.raw_field != _SPANS and _SPANS in source.others(batch, 1):
         say(

@@ -127,8 +127,8 @@ def privatize(
         "--map MAP",
     ),
     logical: tuple[str, ...] = option(
-        "If you renamed COLUMN: its old name, so that the key repeats the old "
-        "release. Repeatable.",
+        "The old name of COLUMN, if you renamed it. With this name, the key repeats "
+        "the old release. Repeatable.",
         "--as COLUMN=NAME",
     ),
     seed: options.Seed | None = option(

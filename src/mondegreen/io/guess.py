@@ -19,7 +19,8 @@ _SUFFIXES: Final[dict[str, Format]] = {
 }
 
 _ADVICE: Final = {
-    ".xls .xlsm .xlsb .ods .numbers": "save it as .xlsx, or as CSV UTF-8",
+    ".xls": "it is the old Excel format. Save it as .xlsx, or as CSV UTF-8",
+    ".xlsm .xlsb .ods .numbers": "save it as .xlsx, or as CSV UTF-8",
     ".geojson": "make JSON Lines of it: jq -c '.features[]' x.geojson > x.jsonl",
     ".doc .docx .odt .pdf .rtf .html .htm .epub": "save it as plain text, .txt",
     ".zip .7z .tar .tgz .bz2 .xz .zst .parquet.gz": "unpack it; only .gz of text is",

@@ -150,12 +150,14 @@ def _unknown_format(path: str, format: str | None) -> Exception:
     """Make the error for a format that is unknown, or told by nothing."""
     if format is None and not Path(path).exists():
         return SourceError(path, "cannot be opened: No such file or directory")
-    allowed = f"one of {', '.join(get_args(Format))}"
-    if format is None:
-        advice = advice_on_name(path)
-        told = f" (the name {Path(path).name!r} does not tell it"
-        allowed += f"{told}: {advice})" if advice else f"{told})"
-    return InvalidParameterError("format", format, allowed)
+    formats = ", ".join(get_args(Format))
+    if format is not None:
+        return InvalidParameterError("format", format, f"one of {formats}")
+    advice = advice_on_name(path) or "give the format"
+    return ConfigurationError(
+        f"the name {Path(path).name!r} shows no format that can be read: {advice}. "
+        f"Formats: {formats}"
+    )
 
 
 def _check_options(

@@ -33,8 +33,9 @@ def export(
         *(each for each in options.POLICY if each != "policy"), "structure"
     ),
     same: Literal["place", "record"] = option(
-        "place: each place gets a new draw. record: one replacement in each text of a "
-        "record, which discloses which of its sensitive words are equal."
+        "place: a word gets a new draw each time that it occurs. record: one "
+        "replacement in each text of a record, which discloses which of its "
+        "sensitive words are equal."
     ),
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,

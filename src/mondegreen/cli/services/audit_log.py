@@ -38,11 +38,13 @@ def verify_log(
     ),
     as_json: bool = options.JSON,
 ) -> None:
-    """Check the hashes by which each line of a log names the line before it.
+    """Check that no line of a log was changed.
 
-    The check finds a line before the last that was changed, removed or inserted. It
-    does not find a log that was written anew as a whole. So note the last hash, which
-    it prints, where those who write the log cannot change it. With --noted, the check
+    Each line holds the hash of the line before it, and the command checks these
+    hashes. It finds a changed, removed or added line, but not a changed last line or
+    missing lines at the end. It does not find a log that was written anew as a whole.
+    So note the last hash, which it prints, where those who write the log cannot change
+    it. With --noted, the check
     covers the line of that hash and all lines before it.
 
     \b

@@ -55,8 +55,8 @@ def proxy(
     epsilon: float | None = option(
         "Privacy budget of the noise, in nats. There is no default. Without it, "
         "--restore applies, so the model sees the class of each sensitive word. "
-        "--fresh, --mechanism, --policy all, and a key without --conversations need "
-        "--epsilon.",
+        "These need --epsilon: --fresh, --mechanism, --policy all, and --key-file or "
+        "--key-env without --conversations.",
         "-e --epsilon NUMBER",
         default=None,
     ),
@@ -64,8 +64,8 @@ def proxy(
         "Give each sensitive word one surrogate throughout a conversation, and put "
         "the originals back into answers. Ordinary words pass unchanged. Answers name "
         "the conversation in the header x-mondegreen-conversation. Send that header "
-        "with the next request. This is the default without --epsilon and without "
-        "options that need it."
+        "with every later request, also when you repeat one after an error. This is "
+        "the default without --epsilon and without options that need it."
     ),
     detect: Literal["none", "presidio"] = options.DETECT,
     detect_model: str | None = options.DETECT_MODEL,

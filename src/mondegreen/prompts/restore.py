@@ -12,6 +12,7 @@ from mondegreen.policy.policy import Policy
 from mondegreen.policy.scope import Surrogates
 from mondegreen.prompts.calendar import is_month_of_any
 from mondegreen.prompts.links import LinkScanner
+from mondegreen.prompts.shared_links import SharedLinks
 from mondegreen.prompts.units import BEFORE_TAG, JOINED, LABEL, NEAR, WORD, Unit, Units
 from mondegreen.text.print_forms import capitalize
 from mondegreen.text.tokenizer import LONGEST, canonical
@@ -101,7 +102,7 @@ class Restorer:
         in_links: bool = False,
     ) -> None:
         self._surrogates, self._units, self._policy = surrogates, units, policy
-        self._links: tuple[LinkScanner, ...] = ()  # its own, and a shared one
+        self._links: tuple[LinkScanner | SharedLinks, ...] = ()  # its own, a shared one
         if not in_links:
             self._links = (LinkScanner(),)
         self._ahead = 0  # how much of the rest the shared one has read
@@ -123,7 +124,7 @@ class Restorer:
         self._is_end = True
         return self._take()
 
-    def share(self, shared: LinkScanner) -> None:
+    def share(self, shared: LinkScanner | SharedLinks) -> None:
         """Read by this, too: it reads all texts that may be shown as one with this."""
         self._links = (*self._links[:1], shared) if self._links else ()
 
@@ -455,7 +456,8 @@ class JsonRestorer:
     """
 
     def __init__(self, begin: Callable[[], Restorer]) -> None:
-        self._make, self._shared = begin, LinkScanner()
+        self._make = begin
+        self._shared: LinkScanner | SharedLinks = LinkScanner()
         self._inner: Restorer | None = None  # of the string that is open
         self._plain: Restorer | None = None  # of what is no JSON
         self._rest = ""
@@ -483,7 +485,7 @@ class JsonRestorer:
             shown += self._plain.end()
         return shown + self._rest
 
-    def share(self, shared: LinkScanner) -> None:
+    def share(self, shared: LinkScanner | SharedLinks) -> None:
         """Read by this, too: it reads all texts that may be shown as one with this."""
         self._shared = shared
 

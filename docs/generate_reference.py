@@ -97,9 +97,10 @@ The other sections are about `mondegreen serve`. `mondegreen proxy` has these pa
 | 429 | too many requests from this address |
 | 500 | a detector failed, or a bug |
 | 502 | the upstream cannot be reached, redirects, breaks off, or answers no JSON |
+| 502 | the upstream answers with a status above 599 |
 | 503 | the proxy is busy; privatizing took too long; a file cannot be written |
 | 504 | the upstream took too long (`--timeout`, `--answer-timeout`) |
-| any other from 400 | the status of the upstream |
+| any other, 400 to 599 | the status of the upstream |
 
 An error is `{"error": {"message": "mondegreen: ...", "type": ..., "param": ...,
 "code": ...}}`. The proxy forwards the type and code of an upstream error.

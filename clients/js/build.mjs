@@ -16,6 +16,16 @@ const PAGES = [
   { name: "conversation", template: "conversation-template.html", script: "conversation.ts", artifact: "names" },
 ];
 
+/** Private members that only their own class uses, by `this`: minified bundles have short names for them. */
+function privateNames() {
+  const folder = path.join(HERE, "src");
+  const text = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), "utf8")).join("\n");
+  const code = text.replace(/\/\*[^]*?\*\/|\/\/.*/g, "");
+  const names = new Set(Array.from(code.matchAll(/\bprivate (?:static )?(?:readonly )?(\w+)/g), ([, name]) => name));
+  const count = (pattern) => code.match(new RegExp(pattern, "g"))?.length ?? 0;
+  return [...names].filter((each) => count(`\\b${each}\\b`) === count(`(?:this\\.|\\bprivate (?:readonly )?)${each}\\b`));
+}
+
 async function bundle(entry, how = {}) {
   const { outputFiles } = await build({
     absWorkingDir: HERE,
@@ -23,6 +33,7 @@ async function bundle(entry, how = {}) {
     charset: "utf8",
     entryPoints: [entry],
     format: "esm",
+    ...(how.minify ? { mangleProps: new RegExp(`^(?:${privateNames().join("|")})$`) } : {}),
     minifyWhitespace: true, // comments too, which are half of the libraries
     target: "es2022",
     write: false,

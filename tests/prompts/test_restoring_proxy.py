@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import secrets
 import time
 from itertools import pairwise
 
@@ -22,6 +23,7 @@ from mondegreen.policy.scope import Surrogates  # noqa: E402
 from mondegreen.prompts.conversation_guard import ConversationGuard  # noqa: E402
 from mondegreen.prompts.guard import PromptGuard  # noqa: E402
 from mondegreen.serve.limits import Limits  # noqa: E402
+from mondegreen.serve.metrics import Metrics  # noqa: E402
 from mondegreen.serve.proxy import ProxySettings, create_proxy  # noqa: E402
 from mondegreen.serve.upstream import Upstream  # noqa: E402
 
@@ -772,6 +774,22 @@ def test_a_stream_that_takes_too_long_ends_with_an_error(guard):
     assert upstream.is_closed
 
 
+@pytest.mark.parametrize("guard", GUARDS)
+@pytest.mark.parametrize("status", [600, 799, 999])
+def test_a_status_that_http_does_not_have_is_502_and_counted(guard, status):
+    read = lambda client: client.get("/metrics")  # noqa: E731
+    body = {"messages": [user(SAID)]}
+    found, after = through(
+        lambda request: httpx.Response(status, json={"error": {"code": "x"}}),
+        (body, None),
+        read,
+        guard=guard,
+    )
+    assert (found.status_code, str(status) in found.text) == (502, True)
+    assert 'mondegreen_refusals_total{reason="upstream"} 1.0' in after.text
+    assert 'path="/v1/chat/completions",status="502"} 1.0' in after.text
+
+
 def test_an_answer_in_time_is_whole():
     where = Upstream("https://x/v1", answer_seconds=20)
     body = {"messages": [user(SAID)]}
@@ -782,14 +800,43 @@ def test_an_answer_in_time_is_whole():
 
 
 @pytest.mark.parametrize("guard", GUARDS)
-def test_texts_and_words_are_counted_and_no_single_text(guard):
-    upstream = Failing("status")
-    upstream.bodies.append({})
+def test_texts_and_words_are_counted_and_no_single_text(guard, monkeypatch):
     short = {"messages": [user(SAID), user("the end")]}
-    long = {"messages": [user("the end " * 700)]}
+    long = {"messages": [user("the end " * 700)]}  # 1,400 words
+    for drawn, words in ((0, 1000), (599, 1000), (600, 2000), (999, 2000)):
+        monkeypatch.setattr(secrets, "randbelow", lambda _, drawn=drawn: drawn)
+        # No request leaves a remainder for the next one, which would show its length.
+        assert counts(guard, long) == {"texts": 1, "words": words}
+        assert counts(guard, long, long) == {"texts": 2, "words": 2 * words}
+    monkeypatch.setattr(secrets, "randbelow", lambda _: 900)
     assert counts(guard, short) == {"texts": 2, "words": 0}
-    assert counts(guard, long) == {"texts": 1, "words": 1000}
-    assert counts(guard, long, long) == {"texts": 2, "words": 2000}
+
+
+def test_requests_until_a_step_do_not_show_the_length_of_a_prompt():
+    """Send words one by one until the count grows, before and after a prompt."""
+    metrics = Metrics(step=10)
+
+    def count_until_a_step():
+        before, sent = read_words(metrics), 0
+        while read_words(metrics) == before:
+            metrics.count_texts(1, 1)
+            sent += 1
+        return sent
+
+    assert len({count_until_a_step() for _ in range(200)}) > 5
+    before, calls = read_words(metrics), 20_000
+    for _ in range(calls):
+        metrics.count_texts(1, 3)
+    assert abs((read_words(metrics) - before) / calls - 3) < 0.25  # on average
+
+
+def read_words(metrics):
+    (line,) = [
+        each
+        for each in metrics.lines().decode().splitlines()
+        if each.startswith("mondegreen_words_total")
+    ]
+    return float(line.split()[1])
 
 
 def counts(guard, *bodies):

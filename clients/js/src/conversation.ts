@@ -14,6 +14,7 @@ import { type Format, Units } from "./units.js";
 export { MondegreenError } from "./errors.js";
 
 const KEY = 32;
+const WARNING = "WARNING: no digest was given, so anybody may have written this artifact.";
 
 /** A part of a text: as it was written, and as it leaves. */
 export interface Piece {
@@ -32,7 +33,7 @@ export interface AnswerRestorer {
 }
 
 export interface LoadOptions {
-  /** SHA-256 that the artifact must have, in hex, as the command printed that wrote it. */
+  /** SHA-256 that the artifact must have, in hex, as the command printed that wrote it. Without it, `load` warns. */
   readonly digest?: string;
 }
 
@@ -49,7 +50,8 @@ export function load(bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {})
   if (Object.keys(unknown).length) throw argumentError("options", "digest");
   const artifact = parse(bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes, digest);
   if (!artifact.header.policy) throw argumentError("artifact", "one of a policy, with ordinary words");
-  return new Conversations(artifact);
+  if (digest === undefined) console.warn(WARNING);
+  return new Conversations(artifact, digest === undefined ? WARNING : "");
 }
 
 /** What all conversations under one policy share. Made by `load`. */
@@ -57,17 +59,21 @@ export class Conversations {
   private readonly tables: Tables;
 
   /** @internal */
-  constructor({ header, part, words, digest }: Artifact) {
+  constructor({ header, part, words, digest }: Artifact, warning: string) {
     const unicode = new Unicode(part);
     const tokenizer = new Tokenizer(header.text, unicode);
     const policy = new Policy(words, { header, part }, unicode);
     const lookup = new PolicyLookup(policy, tokenizer, part);
     this.tables = { policy, tokenizer, lookup, policyDigest: header.space.digest, longest: header.text.longest };
     this.digest = digest;
+    this.warning = warning;
   }
 
   /** SHA-256 of the artifact, in hex. */
   readonly digest: string;
+
+  /** What to tell the user if no digest was given; empty otherwise. */
+  readonly warning: string;
 
   /**
    * Begin a conversation, which has a key and surrogates of its own.

@@ -21,6 +21,10 @@ const JOINER = new RegExp(`^[${SIGNS}]?$`);
 /** A day, with a word for its month or behind one, before a year. */
 const DAY_OF_YEAR =
   /(?<![0-9])[0-9]{1,2}(?:st|nd|rd|th|er|[.ºª])?,?(?:[ -](?:of |de |d['’])?\p{L}+[.,]?(?: (?:of|de|del|di))?)?[ -]$/u;
+const DAY = /^[0-9]{1,2}(?:st|nd|rd|th)?$/;
+/** The next part of a date, and the signs before it. */
+const PART = /^([^\p{L}\p{N}\n:;]{0,5}(?:(?:of|de|del|di) [[(*]?)?)([\p{L}\p{N}]{1,12})(?![\p{L}\p{N}])/u;
+const YEAR = /^[0-9]{4}$/;
 const WORD_OF_YEAR = /(\p{L}+)[.,]?(?: (?:of|de|del|di))?[ -]$/u;
 /** An address that ends with its host, which more signs would make another one. */
 const BARE = /(?:https?:\/\/|www\.)[^/?#\s]*$/i;
@@ -34,6 +38,8 @@ export class Restorer {
   private behind = "";
   private isEnd = false;
   private isInWord = false;
+  /** The part of a date before that is kept: 1 for a day, 2 for a month, 3 for a day that was not sent. */
+  private kept = 0;
 
   constructor(
     private readonly surrogates: Surrogates,
@@ -60,12 +66,14 @@ export class Restorer {
     [this.isEnd, this.behind] = [true, behind.slice(-BEHIND)];
     for (let at = 0; at < text.length; ) {
       const [step, shown] = this.step(text, at);
-      this.pass(text.slice(at, (at += step)));
+      this.pass(text, at, (at += step), shown);
       note(at, shown);
     }
   }
 
-  private pass(text: string): void {
+  private pass(whole: string, at: number, end: number, shown: string): void {
+    const text = whole.slice(at, end);
+    this.noteDate(text, shown, whole.slice(end, end + 1));
     this.behind = (this.behind + text).slice(-BEHIND);
     this.links.feed(text);
   }
@@ -77,7 +85,7 @@ export class Restorer {
       const [step, piece] = this.step(text, at);
       if (step === WAIT) break;
       shown += piece;
-      this.pass(text.slice(at, (at += step)));
+      this.pass(text, at, (at += step), piece);
     }
     this.rest = this.rest.slice(at);
     return shown;
@@ -133,10 +141,46 @@ export class Restorer {
       if (found) return found === WAIT ? WAIT : 0;
     }
     if (unit.isPart && this.isOfDate()) return 0;
+    const isMonth = !!unit.translated && isMonthOfAny(unit.sent);
+    const kept = isMonth || DAY.test(unit.sent) ? this.matchRest(text.slice(end), isMonth ? unit.sent : "") : +(this.kept === 2 && YEAR.test(unit.sent));
+    if (kept) return kept === WAIT ? WAIT : 0;
     const isTag = BEFORE_TAG.includes(unit.before) || !/^\p{L}/u.test(unit.original);
     if (this.links.isInside || (this.links.isAtTag && !isTag) || !this.isApart(unit, text, end)) return 0;
     const joined = this.isJoined(text, end + unit.after.length);
     return joined === WAIT ? WAIT : joined ? 0 : unit.sent.length;
+  }
+
+  /** Whether a day or a month keeps its surrogate by another part of its date. */
+  private matchRest(rest: string, month = ""): number {
+    const hasDate = this.units.startingWith(month).some(({ sent }) => /[0-9]/.test(sent));
+    if ((hasDate && this.kept === 3) || this.kept === (month ? 1 : 2)) return 1;
+    if (rest.length < 48 && !this.isEnd) return WAIT; // it holds two parts
+    for (let i = 0; i < 2; i++) {
+      const [whole, signs, word] = PART.exec(rest) ?? ["", "", ""];
+      const isDay = DAY.test(word!);
+      if (!isDay && !isMonthOfAny(word!) && !YEAR.test(word!)) return 0;
+      const isInside = signs!.includes("[");
+      // A day in brackets may be a note, and one that was not sent may be right.
+      if (isDay && !this.units.startingWith(word!).length ? hasDate && !isInside : isInside) return 1;
+      rest = rest.slice(whole.length);
+    }
+    return 0;
+  }
+
+  /** Note whether a part of a date keeps its surrogate: the others then do. */
+  private noteDate(text: string, shown: string, following: string): void {
+    const words = text.match(EVERY);
+    if (words?.[0] !== text) {
+      if (words || /[\n:;]/.test(text)) this.kept = 0;
+    } else if (DAY.test(text)) {
+      const units = this.units.startingWith(text);
+      const isFree = !this.links.isInside && !this.isMarker(text, following);
+      const isKept = shown === text && (units.length ? units.every(({ original }) => original !== text) : isFree);
+      if (!isKept || this.kept !== 2) this.kept = !isKept ? 0 : units.length ? 1 : 3;
+    } else if (isMonthOfAny(text)) {
+      const isKept = shown === text && (this.kept || (this.original(text) ?? text) !== text);
+      this.kept = isKept ? 2 : 0;
+    } else if (!this.links.isInside && !/^(?:of|del?|di|d|the|in)$/i.test(text)) this.kept = 0;
   }
 
   /** Whether a letter is the ending of a word: "Ann's" holds no initial S. */
@@ -166,10 +210,9 @@ export class Restorer {
 
   /** Whether what a date leaves out stands beside it: then it is another date. */
   private matchMissing(unit: Unit, rest: string): number {
-    if (unit.missing === "day") return Number(/[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+$/.test(this.behind));
+    if (unit.missing === "day") return Number(this.kept % 2 === 1 || /[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+$/.test(this.behind));
     if (unit.missing === "rest") return Number(this.isOfDate());
-    if (/^,?(?: of)? ?[0-9]{4}/.test(rest)) return 1;
-    return /^,?(?: (?:of? ?)?)?[0-9]{0,3}$/.test(rest) && !this.isEnd ? WAIT : 0;
+    return /^,?(?: of)? ?[0-9]{4}/.test(rest) ? 1 : this.matchRest(rest);
   }
 
   /** Whether a day or the name of a month stands before a year. */
@@ -185,9 +228,13 @@ export class Restorer {
     if (unit.after) return !ALNUM.test(text.slice(end + unit.after.length));
     const isLonger = LONGER.test(text.slice(end, end + 2));
     if (isLonger || unit.before) return !isLonger;
+    return !this.isMarker(unit.sent, text.slice(end, end + 1));
+  }
+
+  /** Whether a short number is the marker of a list. */
+  private isMarker(sent: string, following: string): boolean {
     const line = this.behind.slice(this.behind.lastIndexOf("\n") + 1);
-    const isFirst = unit.sent.length < 3 && !/[^ *#>-]/.test(line);
-    return !(isFirst && /[.)]/.test(text.slice(end, end + 1)));
+    return sent.length < 3 && !/[^ *#>-]/.test(line) && /[.)]/.test(following);
   }
 
   /** Whether an address is here as it was sent, and no longer one. */
@@ -225,9 +272,10 @@ export class Restorer {
     const following = text.slice(end, end + 3); // a sign and a letter, which may take two
     if (!this.isEnd && ["", ".", ":", "'", "’"].includes(following)) return [WAIT, ""];
     const joined = this.isJoined(text, end);
-    if (joined === WAIT) return [WAIT, ""];
+    const kept = isMonthOfAny(word) ? this.matchRest(text.slice(end), word) : 0;
+    if (joined === WAIT || kept === WAIT) return [WAIT, ""];
     const isNegation = /^['’]t/i.test(following) && /n$/i.test(word);
-    if (isNegation || this.isEnding(word)) return [word.length, word];
+    if (kept || isNegation || this.isEnding(word)) return [word.length, word];
     const isAddress = joined || /^:[\p{L}\p{N}/\\]/u.test(following) || /@$|[\p{L}\p{N}][.．｡]$|[0-9A-Za-z]。$/u.test(this.behind);
     const isKept = isAddress || this.links.isAtTag || this.links.isInside;
     return [word.length, isKept ? word : original];

@@ -253,6 +253,18 @@ test("pieces name the kind of what is replaced", () => {
   assert.ok(kinds.includes("2 digits"));
 });
 
+test("a digest that is not given is missed aloud, once for each artifact", (context) => {
+  const { mock } = context.mock.method(console, "warn", () => {});
+  const trusted = load(files.names, { digest: ARTIFACTS.names.digest });
+  trusted.begin().hide("I am Okonkwo.");
+  assert.deepEqual([trusted.warning, mock.callCount()], ["", 0]);
+  const found = load(files.names);
+  found.begin().hide("I am Okonkwo.");
+  found.begin();
+  assert.match(found.warning, /^WARNING: no digest was given, so anybody may have written this artifact\.$/);
+  assert.deepEqual(mock.calls.map((call) => call.arguments), [[found.warning]]);
+});
+
 test("what cannot be a conversation is refused, and no text is in the error", () => {
   const bad = [
     () => load(files.tree),

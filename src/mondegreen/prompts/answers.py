@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final, final
 
 from mondegreen.prompts.conversation import Conversation
-from mondegreen.prompts.links import LinkScanner
 from mondegreen.prompts.restore import JsonRestorer, Restorer
+from mondegreen.prompts.shared_links import (
+    Field,
+    OtherTexts,
+    SharedLinks,
+    iterate_texts,
+)
 from mondegreen.prompts.turns import Place, Turns
 
 _TEXTS: Final = ("reasoning_content", "reasoning", "refusal", "content")
 """Programs may show all of them as one text, in this order. The first two are what some
 models say to themselves: it is restored, and never sent back."""
 
+_CALLS: Final = "tool_calls"
 _DELTA: Final = ".delta"
 _DONE: Final = ".done"
 _STREAMED: Final = {
@@ -27,6 +33,11 @@ _STREAMED: Final = {
 """Events of responses that come in pieces, and where the last one holds all of it."""
 
 _PARTS: Final = ("output_text", "refusal", "summary_text", "reasoning_text")
+_SHOWN: Final = (
+    "content", "completion", "text", "output_text", "response.output_text"
+)  # fmt: skip
+"""Texts that all programs show. Of the others, such as thoughts, some show only one."""
+_GROUPS: Final = 32
 
 
 @final
@@ -67,7 +78,7 @@ class AnswerRestorer:
 
     Use :meth:`whole` for an answer that comes at once; :meth:`event` for each event of
     a stream, and then :meth:`end`. Programs may show its texts as one, so each is also
-    read behind all that came before it.
+    read behind all that came before it, and behind what is not restored.
 
     Parameters
     ----------
@@ -97,7 +108,8 @@ class AnswerRestorer:
         self._is_json = is_json
         self._in_links, self._in_tools = in_links, in_tools
         self._pieces: dict[tuple[Any, ...], _Piecewise] = {}
-        self._shared: dict[str, LinkScanner] = {}
+        self._shared: dict[str, SharedLinks] = {}
+        self._others = OtherTexts()
         self._current: _Piecewise | None = None  # the text of the stream that goes on
         self._ended = set[Any]()  # choices of the stream
         self._seen: dict[Any, int] = {}  # how many outputs, or parts of each, have come
@@ -112,11 +124,10 @@ class AnswerRestorer:
         choices = _dicts(shown.get("choices"))
         order = [choice.get("index", i) for i, choice in enumerate(choices)]
         if order != [*range(len(choices))]:
-            self._shared[self._kind] = links = LinkScanner()
-            links.keep()  # programs may show them in either order
+            self._share(self._kind).keep()  # programs may show them in either order
         for choice in choices:
             if isinstance(choice.get("text"), str):
-                choice["text"] = self._text(choice["text"])
+                choice["text"] = self._text(choice["text"], "text")
             self._message(choice.get("message"))
             noted, self._noted = self._noted + noted, []
         # The first choice is noted last: it is the one that a client goes on with.
@@ -128,10 +139,11 @@ class AnswerRestorer:
     def _message(self, message: Any) -> None:
         if not isinstance(message, dict):
             return
-        for name in _TEXTS:
-            if isinstance(message.get(name), str):
-                message[name] = self._text(message[name])
-        for call in _dicts(message.get("tool_calls")):
+        self._look(message, (*_list_texts(message, _TEXTS), _CALLS))
+        for name in _list_texts(message, _TEXTS):
+            message[name] = self._text(message[name], name)
+        self._look({_CALLS: message.get(_CALLS)})  # they are shown behind the text
+        for call in _dicts(message.get(_CALLS)):
             self._arguments(call.get("function"))
 
     def _output(self, answer: Any) -> None:
@@ -142,45 +154,67 @@ class AnswerRestorer:
             self._item(item)
         if isinstance(answer.get("output_text"), str):
             self._kind += ".output_text"  # all of them once more
-            answer["output_text"] = self._text(answer["output_text"])
+            answer["output_text"] = self._text(answer["output_text"], "output_text")
 
     def _item(self, item: Any) -> None:
         if not isinstance(item, dict):
             return
-        for name in ("content", "summary"):
-            for part in _dicts(item.get(name)):
+        lists = [n for n in ("content", "summary") if isinstance(item.get(n), list)]
+        self._look(item, lists)
+        for name in lists:
+            for part in item[name]:
                 self._part(part)
         if item.get("type") == "function_call":
             self._arguments(item)
 
     def _part(self, part: Any) -> None:
-        if isinstance(part, dict) and part.get("type") in _PARTS:
-            for name in ("text", "refusal"):
-                if isinstance(part.get(name), str):
-                    part[name] = self._text(part[name])
+        if not isinstance(part, dict) or part.get("type") not in _PARTS:
+            self._look(part)
+            return
+        names = _list_texts(part, ("text", "refusal"))
+        self._look(part, names)
+        for name in names:
+            part[name] = self._text(part[name], part["type"])
+
+    def _look(self, value: Any, without: Collection[str] = (), index: Any = 0) -> None:
+        """Read texts that are not restored: a program may show them before others."""
+        if self._in_links:
+            return
+        if isinstance(value, dict):
+            value = {k: v for k, v in value.items() if k not in without}
+        for field, text in iterate_texts(value, (self._kind, str(index))):
+            self._others.feed(field, text)
 
     def _arguments(self, call: Any) -> None:
         if isinstance(call, dict) and isinstance(call.get("arguments"), str):
-            call["arguments"] = self._run("arguments", call["arguments"])
+            call["arguments"] = self._run("arguments", call["arguments"], "")
 
-    def _text(self, said: str) -> str:
-        return self._run("text", said)
+    def _text(self, said: str, name: str) -> str:
+        return self._run("text", said, name)
 
-    def _run(self, form: str, said: str) -> str:
-        piece = self._begin(form, self._kind)
+    def _run(self, form: str, said: str, name: str) -> str:
+        piece = self._begin(form, self._kind, name)
         piece.feed(said)
         piece.end()
         self._noted.append((form, piece))
         return piece.shown
 
-    def _begin(self, form: str, group: str) -> _Piecewise:
+    def _begin(self, form: str, group: str, name: str) -> _Piecewise:
         if form == "arguments" and not self._in_tools:
             return _Piecewise(None)
         is_json = self._is_json or form == "arguments"
         restorer = self._conversation.restorer(is_json=is_json, in_links=self._in_links)
         if form == "text":
-            restorer.share(self._shared.setdefault(group, LinkScanner()))
+            shared = self._share(group)
+            field: Field = (group, name, "said")
+            restorer.share(shared if name in _SHOWN else shared.as_field(field))
         return _Piecewise(restorer)
+
+    def _share(self, group: str) -> SharedLinks:
+        """Return what reads all texts of a group, which are shown as one."""
+        if group not in self._shared and len(self._shared) == _GROUPS:
+            group = next(iter(self._shared))
+        return self._shared.setdefault(group, SharedLinks(self._others))
 
     def _note(self) -> None:
         for form, piece in self._noted:
@@ -211,7 +245,7 @@ class AnswerRestorer:
                 _, index, place, name = key
                 delta: dict[str, Any] = {name: rest}
                 if name == "arguments":
-                    delta = {"tool_calls": [{"index": place, "function": delta}]}
+                    delta = {_CALLS: [{"index": place, "function": delta}]}
                 choice = {"index": index, "delta": delta, "finish_reason": None}
                 if name == "completion":
                     choice = {"index": index, "text": rest, "finish_reason": None}
@@ -242,10 +276,11 @@ class AnswerRestorer:
             self._close_choice(index, delta)
 
     def _delta(self, index: Any, delta: dict[str, Any]) -> None:
-        for name in _TEXTS:
-            if isinstance(delta.get(name), str):
-                delta[name] = self._feed(("chat", index, 0, name), delta[name])
-        for call in _dicts(delta.get("tool_calls")):
+        self._look(delta, (*_list_texts(delta, _TEXTS), _CALLS), index)
+        for name in _list_texts(delta, _TEXTS):
+            delta[name] = self._feed(("chat", index, 0, name), delta[name])
+        self._look({_CALLS: delta.get(_CALLS)}, (), index)
+        for call in _dicts(delta.get(_CALLS)):
             function = call.get("function")
             key = ("chat", index, call.get("index", 0), "arguments")
             if isinstance(function, dict) and isinstance(
@@ -258,7 +293,7 @@ class AnswerRestorer:
         for key in [each for each in self._pieces if each[:2] == ("chat", index)]:
             rest, (_, _, place, name) = self._close(key), key
             if rest and name == "arguments":
-                calls = delta.setdefault("tool_calls", [])
+                calls = delta.setdefault(_CALLS, [])
                 calls.append({"index": place, "function": {"arguments": rest}})
             elif rest:
                 delta[name] = (delta.get(name) or "") + rest
@@ -271,6 +306,7 @@ class AnswerRestorer:
         key = ("response", stem, *(shown.get(name) for name in where))
         if stem in _STREAMED or "output_index" in shown:  # not every event is of one
             self._comes_next("outputs", shown.get("output_index"))
+        self._look(shown, _list_read(kind, stem, shown))
         if stem in _STREAMED and kind.endswith(_DELTA):
             if isinstance(shown.get("delta"), str):
                 shown["delta"] = self._feed(key, shown["delta"])
@@ -281,7 +317,7 @@ class AnswerRestorer:
             if isinstance(shown.get(name), str):
                 form = "arguments" if name == "arguments" else "text"
                 self._kind = _DONE
-                shown[name] = self._run(form, shown[name])
+                shown[name] = self._run(form, shown[name], stem)
         self._part(shown.get("part"))
         self._item(shown.get("item"))
         self._output(shown.get("response"))
@@ -289,7 +325,8 @@ class AnswerRestorer:
 
     def _feed(self, key: tuple[Any, ...], text: str) -> str:
         if key not in self._pieces:
-            self._pieces[key] = self._begin(_find_form(key), _DELTA)
+            name = key[-1] if key[0] == "chat" else key[1]
+            self._pieces[key] = self._begin(_find_form(key), _DELTA, name)
             if not self._is_in_order(key):
                 self._pieces[key].keep()
         piece = self._pieces[key]
@@ -336,6 +373,20 @@ class AnswerRestorer:
 
 def _find_form(key: tuple[Any, ...]) -> str:
     return "arguments" if "arguments" in str(key[1]) + str(key[-1]) else "text"
+
+
+def _list_texts(value: dict[str, Any], names: Collection[str]) -> list[str]:
+    """List the names that have a text."""
+    return [name for name in names if isinstance(value.get(name), str)]
+
+
+def _list_read(kind: str, stem: str, event: dict[str, Any]) -> list[str]:
+    """List the fields of an event of responses that are restored, or read later."""
+    names = [n for n in ("item", "part", "response") if isinstance(event.get(n), dict)]
+    text = _STREAMED.get(stem, "arguments")
+    is_text = text != "arguments" and kind != stem
+    name = "delta" if kind.endswith(_DELTA) else text
+    return ["type", *names, *(_list_texts(event, [name]) if is_text else ())]
 
 
 def _without_text(event: dict[str, Any]) -> dict[str, Any]:

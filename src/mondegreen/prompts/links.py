@@ -54,6 +54,8 @@ _WIDE: Final = re.compile("[\\s\ufeff]")  # what some programs take for a blank
 _OPENS: Final = re.compile("\\][\\s\ufeff]?\\Z")  # before the ( of a target
 _ATTRIBUTES: Final = re.compile(r"(?:[)\]]\{|\{:)\Z")
 _CONTROLS: Final = frozenset(map(chr, [*range(9), *range(14, 32)]))
+_MAY_BEGIN: Final = frozenset("<]/\\:&;")
+"""Signs that a tag, a target, a definition or an address may go on behind."""
 _UNSURE: Final = frozenset("(<`")
 """In a target in angle brackets: some programs read it to its end, and others do not.
 """
@@ -128,6 +130,11 @@ class _HostScanner:
         self._length, self._is_name = 0, False
 
     @property
+    def is_host(self) -> bool:
+        """Whether what has come is a host."""
+        return self._is_host or self._has_port
+
+    @property
     def is_at_port(self) -> bool:
         """Whether what comes next may be the port of a host."""
         return self._is_host and self._is_port
@@ -197,6 +204,11 @@ class LinkScanner:
         The name of a tag does not: see :attr:`is_at_tag`.
         """
         return any(reading.is_inside for reading in self._readings)
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether what comes next may go on with a link that has begun, or begins."""
+        return any(reading.may_go_on for reading in self._readings)
 
     @property
     def own_end(self) -> str:
@@ -318,6 +330,11 @@ class _Reading:
             or self._kept > 0
             or self._host.is_at_port
         )
+
+    @property
+    def may_go_on(self) -> bool:
+        is_begun = self._last[-1:] in _MAY_BEGIN or self._host.is_host
+        return bool(self._last) and (self.is_inside or is_begun)
 
     @property
     def own_end(self) -> str:

@@ -12,6 +12,7 @@ from mondegreen.policy.policy import Policy
 from mondegreen.policy.scope import Surrogates
 from mondegreen.prompts.calendar import is_month_of_any
 from mondegreen.prompts.links import LinkScanner
+from mondegreen.prompts.shared_links import SharedLinks
 from mondegreen.prompts.units import BEFORE_TAG, JOINED, LABEL, NEAR, WORD, Unit, Units
 from mondegreen.text.print_forms import capitalize
 from mondegreen.text.tokenizer import LONGEST, canonical
@@ -51,12 +52,23 @@ _DAY_OF_YEAR: Final = re.compile(
 _WORD_OF_YEAR: Final = re.compile(
     r"(?P<word>[^\W\d_]+)[.,]?(?: (?:of|de|del|di))?[ -]\Z"
 )
+_DIGIT: Final = re.compile("[0-9]")
 _DIGIT_BEFORE: Final = re.compile(r"[0-9] \Z")
 _DIGIT_BEHIND: Final = re.compile(r" [0-9]")
-_YEAR_BEHIND: Final = re.compile(r",?(?: of)? ?(?P<year>[0-9]{4})")
-_YEAR_BEGINS: Final = re.compile(r",?(?: (?:of? ?)?)?[0-9]{0,3}")
+_YEAR_BEHIND: Final = re.compile(r",?(?: of)? ?[0-9]{4}")
 _DAY_BEFORE: Final = re.compile(r"[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+\Z")
 _BEGINNING: Final = re.compile(r"(?:\A|[.!?:\n¡¿«\"“(*#>-])[ ]*\Z")
+_DAY: Final = re.compile(r"[0-9]{1,2}(?:st|nd|rd|th)?")
+_DAY_OR_YEAR: Final = re.compile(rf"{_DAY.pattern}|[0-9]{{4}}")
+_ENDS_DATE: Final = frozenset("\n:;")
+_IN_DATE: Final = frozenset(("of", "de", "del", "di", "d", "the", "in"))
+_PART: Final = re.compile(
+    r"((?:[^\w\n:;]|_){0,5}(?:(?:of|de|del|di) [\[(*]?)?)([^\W_]{1,12})(?![^\W_])"
+)
+"""The next part of a date, and the signs before it."""
+_PARTS_REACH: Final = 48
+"""Characters that hold two of them."""
+_KEPT_DAY, _KEPT_MONTH, _OTHER_DAY = 1, 2, 3  # parts of a date
 _MAY_JOIN: Final = re.compile(
     rf"{LABEL}(?:\\?[.．｡。]|\\(?:u(?:20?)?)?|&#?[0-9A-Za-z]{{0,12}})?"
 )
@@ -101,12 +113,13 @@ class Restorer:
         in_links: bool = False,
     ) -> None:
         self._surrogates, self._units, self._policy = surrogates, units, policy
-        self._links: tuple[LinkScanner, ...] = ()  # its own, and a shared one
+        self._links: tuple[LinkScanner | SharedLinks, ...] = ()  # its own, a shared one
         if not in_links:
             self._links = (LinkScanner(),)
         self._ahead = 0  # how much of the rest the shared one has read
         self._rest, self._behind = "", ""
         self._is_end = self._is_inside = False
+        self._kept_part = 0  # the part of a date before, if it keeps its surrogate
 
     @property
     def held(self) -> int:
@@ -123,7 +136,7 @@ class Restorer:
         self._is_end = True
         return self._take()
 
-    def share(self, shared: LinkScanner) -> None:
+    def share(self, shared: LinkScanner | SharedLinks) -> None:
         """Read by this, too: it reads all texts that may be shown as one with this."""
         self._links = (*self._links[:1], shared) if self._links else ()
 
@@ -147,7 +160,7 @@ class Restorer:
         while at < len(text):
             is_inside = self._is_in_link()
             step, shown = self._step(text, at)
-            self._pass(text[at : at + step])
+            self._pass(text, at, at + step, shown)
             at += step
             yield Step(at, shown, is_inside)
 
@@ -159,7 +172,7 @@ class Restorer:
             if step == _WAIT:
                 break
             shown.append(piece)
-            self._pass(text[at : at + step])
+            self._pass(text, at, at + step, piece)
             at += step
         self._rest = text[at:]
         return "".join(shown)
@@ -215,11 +228,63 @@ class Restorer:
         signs = f"{_SIGNS} " if unit.is_part else _SIGNS
         if is_short and not unit.after and (not following or following in signs):
             return _WAIT
-        if unit.missing and (step := self._match_missing(unit, text[end:])):
-            return 0 if step != _WAIT else _WAIT
-        if unit.is_part and self._is_of_date():
-            return 0
+        if kept := self._match_date(unit, text, end):
+            return 0 if kept != _WAIT else _WAIT
         return self._match_number(unit, text, end)
+
+    def _match_date(self, unit: Unit, text: str, end: int) -> int:
+        """Whether a part of a date does not come back because of what is beside it."""
+        if unit.missing and (step := self._match_missing(unit, text[end:])):
+            return step
+        if unit.is_part and self._is_of_date():
+            return 1
+        is_month = bool(unit.translated) and is_month_of_any(unit.sent)
+        if is_month or _DAY.fullmatch(unit.sent):
+            return self._match_rest(text[end:], unit.sent if is_month else "")
+        is_year = len(unit.sent) == 4 and unit.sent.isdigit()
+        return int(is_year and self._kept_part == _KEPT_MONTH)
+
+    def _match_rest(self, rest: str, month: str = "") -> int:
+        """Whether a day or a month keeps its surrogate by another part of its date."""
+        has_date = any(_DIGIT.search(u.sent) for u in self._units.starting_with(month))
+        of_other = has_date and self._kept_part == _OTHER_DAY
+        if of_other or self._kept_part == (_KEPT_DAY if month else _KEPT_MONTH):
+            return 1
+        if len(rest) < _PARTS_REACH and not self._is_end:
+            return _WAIT
+        at = 0
+        for _ in range(2):
+            found = _PART.match(rest, at)
+            if found is None or not _is_part(found[2]):
+                return 0
+            is_kept = "[" in found[1]
+            # A day in brackets may be a note, and one that was not sent may be right.
+            if _DAY.fullmatch(found[2]) and not self._units.starting_with(found[2]):
+                is_kept = has_date and not is_kept
+            if is_kept:
+                return 1
+            at = found.end()
+        return 0
+
+    def _note_date(self, text: str, shown: str, following: str) -> None:
+        """Note whether a part of a date keeps its surrogate: the others then do."""
+        if not WORD.fullmatch(text):
+            if text in _ENDS_DATE or WORD.search(text):
+                self._kept_part = 0
+            return
+        is_kept, is_free = shown == text, not self._is_in_link()
+        if _DAY.fullmatch(text):
+            is_free &= not self._is_marker(text, following)
+            units = self._units.starting_with(text)
+            is_kept &= is_free if not units else all(u.original != text for u in units)
+            if not is_kept or self._kept_part != _KEPT_MONTH:
+                self._kept_part = is_kept * (_KEPT_DAY if units else _OTHER_DAY)
+        elif is_month_of_any(text):
+            is_other = self._original(text) not in (None, text)
+            is_kept &= is_other or self._kept_part > 0
+            self._kept_part = _KEPT_MONTH * is_kept
+        elif is_free and text.lower() not in _IN_DATE:
+            self._kept_part = 0
 
     def _match_number(self, unit: Unit, text: str, end: int) -> int:
         """Whether a number is no part of a longer one, of a link or of a host."""
@@ -269,13 +334,13 @@ class Restorer:
     def _match_missing(self, unit: Unit, rest: str) -> int:
         """Whether what a date leaves out stands beside it: then it is another date."""
         if unit.missing == "day":
-            return int(_DAY_BEFORE.search(self._behind) is not None)
+            has_day = _DAY_BEFORE.search(self._behind) is not None
+            return int(has_day or self._kept_part in (_KEPT_DAY, _OTHER_DAY))
         if unit.missing == "rest":
             return int(self._is_of_date())
         if _YEAR_BEHIND.match(rest):
             return 1
-        may_come = _YEAR_BEGINS.fullmatch(rest) is not None and not self._is_end
-        return _WAIT if may_come else 0
+        return self._match_rest(rest)
 
     def _is_of_date(self) -> bool:
         """Whether a day or the name of a month stands before a year."""
@@ -298,7 +363,7 @@ class Restorer:
         is_longer = _LONGER.match(text, end) is not None
         if is_longer or unit.before:
             return not is_longer
-        return not self._is_marker(unit, text[end : end + 1])
+        return not self._is_marker(unit.sent, text[end : end + 1])
 
     def _match_address(self, unit: Unit, text: str, end: int) -> int:
         """Whether an address is here as it was sent, and no longer one."""
@@ -335,10 +400,10 @@ class Restorer:
                 return False
         return True
 
-    def _is_marker(self, unit: Unit, following: str) -> bool:
+    def _is_marker(self, sent: str, following: str) -> bool:
         """Whether a short number is the marker of a list."""
         line = self._behind.rpartition("\n")[2]
-        is_first = len(unit.sent) < 3 and not line.strip(" *#>-")
+        is_first = len(sent) < 3 and not line.strip(" *#>-")
         return is_first and following in (".", ")")
 
     def _word(self, text: str, at: int, word: str) -> tuple[int, str]:
@@ -353,11 +418,10 @@ class Restorer:
             if following in ("", ".", ":", "'", "’"):
                 return _WAIT, ""
         joined = self._is_joined(text, end)
-        if joined == _WAIT:
+        kept = is_month_of_any(word) and self._match_rest(text[end:], word)
+        if _WAIT in (joined, kept):
             return _WAIT, ""
-        if following.lower() in ("'t", "’t") and word[-1:] in "nN":
-            return len(word), word  # "don't" is no form of the name Don
-        if self._is_ending(word):
+        if kept or self._is_other_word(word, following):
             return len(word), word
         is_behind = _BEHIND_SIGN.search(self._behind) is not None
         is_address = joined or is_behind or _SCHEMED.match(following) is not None
@@ -365,6 +429,11 @@ class Restorer:
         if self._links and is_kept:
             return len(word), word
         return len(word), original
+
+    def _is_other_word(self, word: str, following: str) -> bool:
+        """Whether a word is none: "don't" is no form of the name Don."""
+        is_not = following.lower() in ("'t", "’t") and word[-1:] in "nN"
+        return is_not or self._is_ending(word)
 
     def _is_in_escape(self, word: str) -> bool:
         r"""Whether the first letter belongs to an escape, as in ``\nAnn`` in JSON."""
@@ -426,7 +495,9 @@ class Restorer:
     def _is_at_tag(self) -> bool:
         return any(links.is_at_tag for links in self._links)
 
-    def _pass(self, text: str) -> None:
+    def _pass(self, whole: str, at: int, end: int, shown: str) -> None:
+        text = whole[at:end]
+        self._note_date(text, shown, whole[end : end + 1])
         self._behind = (self._behind + text)[-_BEHIND:]
         for links in self._links[:1]:
             links.feed(text)
@@ -455,7 +526,8 @@ class JsonRestorer:
     """
 
     def __init__(self, begin: Callable[[], Restorer]) -> None:
-        self._make, self._shared = begin, LinkScanner()
+        self._make = begin
+        self._shared: LinkScanner | SharedLinks = LinkScanner()
         self._inner: Restorer | None = None  # of the string that is open
         self._plain: Restorer | None = None  # of what is no JSON
         self._rest = ""
@@ -483,7 +555,7 @@ class JsonRestorer:
             shown += self._plain.end()
         return shown + self._rest
 
-    def share(self, shared: LinkScanner) -> None:
+    def share(self, shared: LinkScanner | SharedLinks) -> None:
         """Read by this, too: it reads all texts that may be shown as one with this."""
         self._shared = shared
 
@@ -589,6 +661,11 @@ class JsonRestorer:
 
     def __repr__(self) -> str:
         return f"JsonRestorer(held={self.held})"
+
+
+def _is_part(word: str) -> bool:
+    """Whether a word may be a day, a month or a year of a date."""
+    return is_month_of_any(word) or _DAY_OR_YEAR.fullmatch(word) is not None
 
 
 def _spell_unit(unit: Unit, given: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
+import secrets
 from collections.abc import Callable, Iterable
 from typing import Final, final
 
@@ -49,12 +49,13 @@ class Metrics:
     Parameters
     ----------
     step : int
-        Words are counted in steps of so many; what is left counts with later texts. So
-        the count does not show the length of a single short text.
+        Words are counted in steps of so many. Each call is rounded up or down at
+        random, so that the count is right on average. A remainder that is kept would
+        show the length of one text to a client that sends words until a step is full.
     """
 
     def __init__(self, step: int = 1) -> None:
-        self._step, self._uncounted, self._lock = step, 0, threading.Lock()
+        self._step = step
         own = self._registry = CollectorRegistry()
         self._requests = Counter(
             "mondegreen_requests",
@@ -75,7 +76,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=own,
         )
-        steps = f", in steps of {step}" if step > 1 else ""
+        steps = f", rounded at random to {step}" if step > 1 else ""
         self._words = Counter(
             "mondegreen_words", f"Words privatized{steps}.", registry=own
         )
@@ -134,11 +135,8 @@ class Metrics:
     def count_texts(self, texts: int, words: int) -> None:
         """Count texts that were privatized or hidden, and their words."""
         self._texts.inc(texts)
-        with self._lock:
-            self._uncounted += words
-            counted = self._uncounted // self._step * self._step
-            self._uncounted -= counted
-        self._words.inc(counted)
+        rounded_up = words + secrets.randbelow(self._step)
+        self._words.inc(rounded_up // self._step * self._step)
 
     def lines(self) -> bytes:
         """Write all counts, those of other workers too."""

@@ -50,12 +50,15 @@ from mondegreen.serve.upstream import (
 CONVERSATION_PATH: Final = "/v1/conversations/{token}"
 GUARANTEE_HEADER: Final = "x-mondegreen-guarantee"
 WORD_STEP: Final = 1000
-"""Words between two states of their count, which everybody can read who can call."""
+"""Words between two states of their count, which each client can read."""
 
 PROMPT_WORDS: Final = 50_000
 """Words of a request by default: about a second of work if sentences are read."""
 
 _LONGEST_ERROR: Final = 1 << 16
+_LAST_STATUS: Final = 599
+"""No server can send a higher one."""
+
 _Change: TypeAlias = Callable[[AsyncIterator[bytes], str], AsyncIterator[bytes]]
 """From the parts of an answer and its content type to what the client gets."""
 
@@ -408,6 +411,9 @@ async def _refuse(answer: httpx.Response, headers: Mapping[str, str]) -> NoRetur
     status = answer.status_code
     if status < 400:
         says = f"The upstream redirects ({status}). The proxy does not follow."
+        raise Refused(502, "upstream", says)
+    if status > _LAST_STATUS:
+        says = f"The upstream answered with status {status}, which HTTP does not have."
         raise Refused(502, "upstream", says)
     body = b""
     async for part in answer.aiter_bytes():

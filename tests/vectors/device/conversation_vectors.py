@@ -216,6 +216,23 @@ def other_forms(sent: str) -> Iterator[str]:
             yield f"({h % 12}:{m} {half}) {h:02}:{m}-{h}{half}x {h}:{m} {half}"
 
 
+def dates_in_part(sent: str) -> Iterator[str]:
+    """Write dates of a hidden text so that one part of them keeps its surrogate."""
+    names = read_names()
+    years = re.findall(r"\b[0-9]{4}\b", sent)[:2]
+    for d, m, y in re.findall(r"([0-9]+) ([A-Z][a-z]+) ([0-9]{4})", sent):
+        others = {each[names["en"].index(m)] for each in names.values()}
+        for name in (m, m[:3], *sorted(others)):
+            yield f"- {d}. {name} {y}: {d}) {name} {y}\n{d}) {name} {y}; {name} {d} {y}"
+            yield f"[{d}] {name} {y}: [{d}](x) {name} {y}: [{d} {name}](x) {y}, {d}"
+            yield f"evil.com/{d} {name} {y}: {d} {name} [{y}]: {name} [{y}]: {name} [1]"
+            yield f"15 {name} {y}: {name} 15, {y}; {name} [{d}], {y}: 1. {name} {y}\n"
+            yield f"1. {name} {y}\n{d}\u00a0{name} {y} **{d}** de {name} de {y} {d}xx"
+            yield f"{d}th {name}, {y}: the {d}st of {name}, [{y}]. 5: {name} [2] {y}"
+            yield f"| {d}. | {name} | {y} |\n{d}\n{name}\n{y} [{d}] ({name}) <{y}> {d}"
+        yield from (f"{d} {m} {each} [{d}] {m} {each} {m} {each}" for each in years)
+
+
 def other_signs(sent: str) -> Iterator[str]:
     """Write amounts, telephone numbers and cards of a hidden text with other signs."""
     for amount in re.findall(r"[$]([0-9,.]+[0-9])", sent):
@@ -301,6 +318,7 @@ def conversations() -> Iterator[dict[str, Any]]:
         given = [answer for text in sent for answer in answers(text, rng)]
         if said == [FORMS]:
             given += [*other_forms(sent[0]), *other_signs(sent[0])]
+            given += dates_in_part(sent[0])
         made = np.random.default_rng([31, number])
         given += [answer for text in sent[-2:] for answer in labels(text)]
         given += forms(sent[-1])

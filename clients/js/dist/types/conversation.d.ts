@@ -14,7 +14,7 @@ export interface AnswerRestorer {
     end(): string;
 }
 export interface LoadOptions {
-    /** SHA-256 that the artifact must have, in hex, as the command printed that wrote it. */
+    /** SHA-256 that the artifact must have, in hex, as the command printed that wrote it. Without it, `load` warns. */
     readonly digest?: string;
 }
 export interface BeginOptions {
@@ -30,6 +30,8 @@ export declare class Conversations {
     private readonly tables;
     /** SHA-256 of the artifact, in hex. */
     readonly digest: string;
+    /** What to tell the user if no digest was given; empty otherwise. */
+    readonly warning: string;
     /**
      * Begin a conversation, which has a key and surrogates of its own.
      *

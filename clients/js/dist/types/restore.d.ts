@@ -14,6 +14,8 @@ export declare class Restorer {
     private behind;
     private isEnd;
     private isInWord;
+    /** The part of a date before that is kept: 1 for a day, 2 for a month, 3 for a day that was not sent. */
+    private kept;
     constructor(surrogates: Surrogates, units: Units, policy: Policy, tokenizer: Tokenizer, longest: number);
     /** Take a piece of the answer; return what is certain by now. */
     feed(text: string): string;
@@ -28,6 +30,10 @@ export declare class Restorer {
     private sign;
     /** How many code units a unit takes here: 0 if it is not here. */
     private match;
+    /** Whether a day or a month keeps its surrogate by another part of its date. */
+    private matchRest;
+    /** Note whether a part of a date keeps its surrogate: the others then do. */
+    private noteDate;
     /** Whether a letter is the ending of a word: "Ann's" holds no initial S. */
     private isEnding;
     /** Whether a surrogate is among the words before. */
@@ -44,6 +50,8 @@ export declare class Restorer {
     private isOfDate;
     /** Whether a number is no part of a longer one, and no marker of a list. */
     private isApart;
+    /** Whether a short number is the marker of a list. */
+    private isMarker;
     /** Whether an address is here as it was sent, and no longer one. */
     private matchAddress;
     /**

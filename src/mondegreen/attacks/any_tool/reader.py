@@ -710,11 +710,16 @@ def compute_chance(rows: Sequence[Row]) -> float | None:
 
 @functools.lru_cache(maxsize=1)  # of many releases the vocabulary is the same
 def _list_classes(words: tuple[str, ...]) -> list[str]:
-    """Name the class of each word of a vocabulary, or of the first part of it."""
+    """Name the class of each word of a vocabulary, or of the first part of it.
+
+    Signs, such as what is left of a row of masks, have no word: they are ordinary.
+    """
     batch = tokenize(words)
-    starts = np.cumsum([0, *batch.counts()])[:-1]
-    classes = word_classes(batch)
-    return [str(classes[i]) for i in np.minimum(starts, len(classes) - 1).tolist()]
+    counts = np.asarray(batch.counts())
+    starts = (np.cumsum(counts) - counts)[counts > 0]
+    found = np.full(len(words), "ordinary", dtype=object)
+    found[counts > 0] = word_classes(batch)[starts]
+    return [*map(str, found)]
 
 
 def _unit_vectors(space: Space) -> Any:

@@ -19,13 +19,15 @@ All places of a text with one group get one guess, so a word that is repeated is
 from all its places at once. The attacker tries the 128 most frequent words of each
 group, and counts the 4,096 ordinary words that stand in most texts of the corpus. The
 level of smoothing s and the weight a are those that guess most words of one text in
-five of the corpus, by the rest of it. A weight of 0 guesses from the group alone.
+five of the corpus, by the rest of it. A group has a level of its own if that guesses
+clearly more of its words there: h of them, and the common level fewer than
+:math:`h - 2 \sqrt{h}`. A weight of 0 guesses from the group alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import groupby
 from typing import Final, NamedTuple, final
 
 import numpy as np
@@ -38,11 +40,12 @@ WORDS: Final = 128
 ORDINARY: Final = 4096
 """Words of a group that are tried, and ordinary words that count."""
 
-_SMOOTHING: Final = (1.0, 4.0, 16.0, 64.0)
-_WEIGHTS: Final = (0.0, 0.125, 0.25, 0.5, 1.0)
 _PARTS: Final = 5
 _HELD: Final = 300
 """Texts of the corpus that choose the smoothing and the weight, at most."""
+
+_CLEARLY: Final = 2.0
+"""Standard deviations by which a level has to be better for a group."""
 
 _CELLS: Final = 1 << 20
 """Numbers in memory at a time."""
@@ -77,6 +80,13 @@ class Texts(NamedTuple):
 class _Level(NamedTuple):
     smoothing: float
     weight: float
+
+
+_LEVELS: Final = tuple(
+    _Level(smoothing, weight)
+    for smoothing in (1.0, 4.0, 16.0, 64.0)
+    for weight in (0.0, 0.125, 0.25, 0.5, 1.0)
+)
 
 
 class _Company(NamedTuple):
@@ -136,7 +146,7 @@ class WholeTexts:
         self._numbers = self._number_ordinary(known)
         self._company = self._list_company(known)
         self._places = _split(self._groups)
-        self._level = self._choose_level()
+        self._levels = self._choose_levels()
 
     def _number_ordinary(self, known: Texts) -> Weights:
         """Number the ordinary words that stand in most texts; -1 for others."""
@@ -155,26 +165,36 @@ class WholeTexts:
         every = np.arange(len(texts.starts), dtype=np.int64) * self._ordinary
         return _Company(np.searchsorted(keys, every), numbers)
 
-    def _choose_level(self) -> _Level:
-        """Choose what guesses most hidden words of a part of the corpus."""
+    def _choose_levels(self) -> dict[int, _Level]:
+        """Choose for each group what guesses most words in a part of the corpus."""
         parts = draw_parts(len(self._known.starts) - 1, _PARTS)
         is_held = parts == 0
         is_held[np.flatnonzero(is_held)[_HELD:]] = False
-        tried = [*product(_SMOOTHING, _WEIGHTS)]
-        hits = np.zeros(len(tried), dtype=np.int64)
-        for places in self._places.values():
+        hits: dict[int, Weights] = {}
+        for symbol, places in self._places.items():
             held = is_held[self._owners[places]]
-            if held.all() or not held.any():
-                continue
-            group = self._learn(places[~held])
-            mine, truth = self._owners[places[held]], self._words[places[held]]
-            texts, own = np.unique(mine, return_inverse=True)
-            for i, smoothing in enumerate(_SMOOTHING):
-                sums = group.score(self._company, texts, smoothing)
-                for j, weight in enumerate(_WEIGHTS):
-                    guesses = group.choose(sums, weight)[own.ravel()]
-                    hits[i * len(_WEIGHTS) + j] += np.count_nonzero(guesses == truth)
-        return _Level(*tried[int(hits.argmax())])
+            if held.any() and not held.all():
+                hits[symbol] = self._try_levels(places[~held], places[held])
+        if not hits:
+            return dict.fromkeys(self._places, _LEVELS[0])
+        most = int(np.sum([*hits.values()], axis=0).argmax())
+        found = dict.fromkeys(self._places, _LEVELS[most])
+        for symbol, own in hits.items():
+            if own[most] < own.max() - _CLEARLY * np.sqrt(own.max()):
+                found[symbol] = _LEVELS[int(own.argmax())]
+        return found
+
+    def _try_levels(self, places: Weights, held: Weights) -> Weights:
+        """Count the words of a group that each level guesses, by other places."""
+        group, truth = self._learn(places), self._words[held]
+        texts, own = np.unique(self._owners[held], return_inverse=True)
+        hits = []
+        for smoothing, levels in groupby(_LEVELS, key=lambda each: each.smoothing):
+            sums = group.score(self._company, texts, smoothing)
+            for _, weight in levels:
+                guesses = group.choose(sums, weight)[own.ravel()]
+                hits.append(np.count_nonzero(guesses == truth))
+        return np.array(hits)
 
     def _learn(self, places: Weights) -> _Group:
         """Count the words of a group, and the ordinary words beside them."""
@@ -221,8 +241,9 @@ class WholeTexts:
                 continue
             group = self._learn(self._places[symbol])
             texts, own = np.unique(owners[places], return_inverse=True)
-            sums = group.score(company, texts, self._level.smoothing)
-            guesses = group.choose(sums, self._level.weight)
+            level = self._levels[symbol]
+            sums = group.score(company, texts, level.smoothing)
+            guesses = group.choose(sums, level.weight)
             found[release.hidden[places]] = guesses[own.ravel()]
         return found
 

@@ -6,6 +6,8 @@ import pytest
 from tests.attacks.any_tool.texts import ILLNESSES, NAMES, PLACES, make_texts, replace
 
 import mondegreen as mg
+from mondegreen.attacks.any_tool.nearest import NEAREST
+from mondegreen.attacks.any_tool.reader import TRIGRAMS
 from mondegreen.attacks.any_tool.rows import Given, read_rows
 from mondegreen.attacks.any_tool.run import read_release
 from mondegreen.attacks.any_tool.shapes import Shape, learn_shown, read_shape
@@ -58,6 +60,41 @@ def test_the_reader_tries_the_words_that_fit_a_mask(name):
 @pytest.mark.slow("an attack")
 def test_an_initial_and_a_length_tell_most_words():
     assert recover(MASKS["the first letter and the length"]) > 0.8
+
+
+TOWNS = "Leeds Paris Milan Turin Delhi Miami Seoul Tokyo".split()
+
+
+def write_pairs(count, mask):
+    """Write a person and a town, side by side; the verb goes with the person."""
+    rng = random.Random(8)
+    given = []
+    for i in range(count):
+        at, town = rng.randrange(len(NAMES)), rng.choice(TOWNS)
+        verb = "wrote called helped asked paid met saw left".split()[at]
+        text = f"{NAMES[at]} {town} {verb} us again."
+        mine, its = mask(NAMES[at]), mask(town)
+        spans = [(0, len(NAMES[at]), "name")]
+        given.append(Given(i + 1, text, f"{mine} {its} {verb} us again.", spans))
+    return given
+
+
+@pytest.mark.slow("an attack")
+def test_a_word_behind_another_mask_tells_which_word_fits():
+    # The town stands between the name and the verb. Three names have five letters.
+    given = write_pairs(400, lambda word: "*" * len(word))
+    found = read_release(given, load_language(), mg.load_space())["reader"]
+    ways = {way["by"]: way["value"] for way in found.details["by"]}
+    assert ways[NEAREST] > 0.95
+    assert ways[TRIGRAMS] < 0.3
+
+
+@pytest.mark.slow("an attack")
+def test_masks_that_show_nothing_have_no_such_way():
+    found = read_release(
+        write_pairs(40, lambda word: "***"), load_language(), mg.load_space()
+    )
+    assert NEAREST not in {way["by"] for way in found["reader"].details["by"]}
 
 
 @pytest.mark.parametrize("name", SILENT)

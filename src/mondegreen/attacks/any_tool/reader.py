@@ -26,13 +26,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any, Final, final
 
 import numpy as np
 
 from mondegreen.arrays import Floats, Weights
 from mondegreen.attacks.alignment import GONE
+from mondegreen.attacks.any_tool.nearest import NEAREST, NearestWords
 from mondegreen.attacks.any_tool.rows import MASKED, MOVED, REPLACED, STANDS, Row
 from mondegreen.attacks.any_tool.shapes import (
     Fitting,
@@ -79,7 +81,7 @@ _UNSEEN: Final = 1e-3
 _REPLACEMENT, _NOTHING = "a word", "nothing"
 
 TRIGRAMS: Final = "the words beside them, with trigrams"
-"""The name of the first way to guess; the other one is :data:`SIMILAR`."""
+"""The name of the first way to guess. Others are ``SIMILAR`` and ``NEAREST``."""
 
 
 @final
@@ -433,6 +435,28 @@ class PublicReader:
                 strict=True,
             )
 
+    def find_nearest(self, half: int) -> NearestWords | None:
+        """Count hidden words of the other half; None if masks show nothing of theirs.
+
+        A mask that shows nothing leaves too many words to choose from in this way.
+        """
+        if not self._domains[half].shown.tells:
+            return None
+        found = NearestWords(_OF_WORDS)
+        for i, row in enumerate(self._rows):
+            if self.halves[i] != half:
+                found.add(self._signs(row, half), self._ids(row.words))
+        return found
+
+    def guess_nearest(
+        self, nearest: NearestWords, index: int, places: Iterable[int]
+    ) -> dict[int, int]:
+        """Guess the words of the masks of a row that show some of their word."""
+        signs = self._signs(self._rows[index], self.halves[index])
+        told = [each for each in places if self._read_shape(index, each)[0] is not None]
+        guesses = ((place, nearest.guess(signs, place)) for place in told)
+        return {place: word for place, word in guesses if word is not None}
+
     def find_related(
         self, half: int, rights: Mapping[int, Mapping[int, bool]]
     ) -> RelatedRows | None:
@@ -568,10 +592,11 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     """Measure which units a reader has: those that stand, and those that it guesses.
 
     A unit is recovered where each of its words stands in the release or is the first
-    guess: of the language model, of the most similar known text, or of rows that have
-    something in common. ``value`` is that of the best way; ``by`` holds all of them,
-    and ``column`` what related rows have in common most often. At most 3,000 hidden
-    words are guessed, of the first rows.
+    guess: of the language model, of the most similar known text, of the nearest visible
+    words if masks show something, or of rows that have something in common. ``value``
+    is that of the best way; ``by`` holds all of them, and ``column`` what related rows
+    have in common most often. At most 3,000 hidden words are guessed, of the first
+    rows.
     """
     guesses, used = _guess_all(rows, reader)
     halves = reader.halves
@@ -586,6 +611,8 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     }
     read = {key: rank == 1 for key, rank in ranks.items()}
     guessed = {TRIGRAMS: read, SIMILAR: _copy_words(rows, reader, read)}
+    if (nearest := _guess_by_nearest(rows, reader, read)) is not None:
+        guessed[NEAREST] = nearest
     column = None
     if (related := _copy_from_related_rows(rows, reader, read)) is not None:
         guessed[RELATED], column = related
@@ -674,6 +701,23 @@ def _copy_words(
                 truth = reader.get_id(rows[index].words[place])
                 found[index, place] = word == truth
     return found
+
+
+def _guess_by_nearest(
+    rows: Sequence[Row], reader: PublicReader, read: Mapping[tuple[int, int], bool]
+) -> dict[tuple[int, int], bool] | None:
+    """Tell where a guess by the nearest visible words is right; None without one."""
+    nearest = [reader.find_nearest(half) for half in (0, 1)]
+    found, is_made = dict(read), False
+    for index, group in groupby(read, key=itemgetter(0)):
+        known = nearest[reader.halves[index]]
+        if known is None:
+            continue
+        places = [place for _, place in group]
+        for place, word in reader.guess_nearest(known, index, places).items():
+            found[index, place] = word == reader.get_id(rows[index].words[place])
+            is_made = True
+    return found if is_made else None
 
 
 def _copy_from_related_rows(

@@ -132,6 +132,11 @@ class Shown:
 
     by_form: dict[str, tuple[int, ...]]
 
+    @property
+    def tells(self) -> bool:
+        """Whether the masks of a form show something of their words."""
+        return any(self.by_form.values())
+
     def tests(self, shape: Shape | None) -> tuple[int, ...]:
         """List what a mask shows of its word; nothing if its form is not known."""
         return () if shape is None else self.by_form.get(shape.form, ())

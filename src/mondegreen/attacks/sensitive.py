@@ -36,6 +36,7 @@ from mondegreen.attacks.parts import draw_parts
 from mondegreen.attacks.reader import Knowledge, Reader, TableReader
 from mondegreen.attacks.related_rows import RELATED, Beside, RelatedRows
 from mondegreen.attacks.similar_texts import Level, SimilarTexts
+from mondegreen.attacks.whole_texts import Texts, WholeTexts
 from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
@@ -71,6 +72,7 @@ _NOT_COUNTED: Final = ("ordinary", "rest", NUMBER)
 
 NEIGHBORS: Final = "the other words alone"
 SIMILAR: Final = "the most similar known text"
+WHOLE: Final = "the words of the whole text"
 BEST: Final = "the best of these for each class"
 """Names of ways to guess sensitive words."""
 
@@ -213,9 +215,10 @@ class InDomainReader:
         flat = np.concatenate(own) if own else np.zeros(0, dtype=np.int32)
         by_text = np.split(flat, starts) if signs else []
         self._similar = SimilarTexts(signs, by_text)
-        self._hidden = self._list_hidden(
-            np.concatenate(signs) if signs else flat, flat, [*map(len, signs)]
-        )
+        shown = np.concatenate(signs) if signs else flat
+        self._shown, self._flat = shown, flat
+        self._starts = np.cumsum([0, *map(len, signs)])
+        self._hidden = self._list_hidden(shown, flat, [*map(len, signs)])
         self._related: RelatedRows | None = None
         if beside:
             places = [np.flatnonzero(self._is_hidden(each)).tolist() for each in signs]
@@ -372,6 +375,20 @@ class InDomainReader:
             found[text[places[is_similar]]] = copied.words[is_similar]
         return found
 
+    @functools.cached_property
+    def _whole_texts(self) -> WholeTexts:
+        known = Texts(self._shown, self._starts, self._hidden.at)
+        return WholeTexts(known, self._flat, self._ordinary)
+
+    def guess_by_whole_texts(self, symbols: Ids, starts: Weights, read: Ids) -> Ids:
+        """Guess hidden words by the ordinary words of their whole text.
+
+        See :mod:`mondegreen.attacks.whole_texts`. The parameters are those of
+        :meth:`guess_by_similar_texts`; ``read`` is left where amounts are hidden.
+        """
+        at = self._find_hidden(symbols)
+        return self._whole_texts.guess(Texts(symbols, starts, at), read)
+
     def copy_from_related_rows(
         self, symbols: Ids, starts: Weights, read: Ids, beside: Sequence[Beside]
     ) -> tuple[Ids, str] | None:
@@ -472,12 +489,16 @@ class InDomainReader:
         self, symbols: Ids, words: Ids | Weights, counts: Sequence[int]
     ) -> _Hidden:
         """List the hidden places that a key prints alike everywhere: no amounts."""
-        cells = self.lookup.policy.alphabet.cells
-        is_cell = (symbols >= cells.start) & (symbols < cells.stop)
-        (at,) = np.nonzero(self._is_hidden(symbols) & ~is_cell)
+        at = self._find_hidden(symbols)
         texts = np.repeat(np.arange(len(counts)), counts)
         keys = symbols[at].astype(np.int64) * _GROUP + words[at]
         return _Hidden(at, texts[at], keys)
+
+    def _find_hidden(self, symbols: Ids) -> Weights:
+        """Find the hidden places, without amounts."""
+        cells = self.lookup.policy.alphabet.cells
+        is_cell = (symbols >= cells.start) & (symbols < cells.stop)
+        return np.flatnonzero(self._is_hidden(symbols) & ~is_cell)
 
     def guess_by_neighbors(self, symbols: Ids, ends: NDArray[np.bool_]) -> Ids:
         """Guess as :meth:`guess` does, without looking at the groups that came out.
@@ -532,6 +553,7 @@ def guess_hidden_words(
     if with_neighbors:
         others[NEIGHBORS] = reader.guess_by_neighbors(released, ends)
     others[SIMILAR] = reader.guess_by_similar_texts(released, batch.begins, read)
+    others[WHOLE] = reader.guess_by_whole_texts(released, batch.begins, read)
     related = reader.copy_from_related_rows(released, batch.begins, read, beside)
     if related is not None:
         others[RELATED] = related[0]

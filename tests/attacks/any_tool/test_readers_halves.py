@@ -4,6 +4,7 @@ import mondegreen as mg
 from mondegreen.attacks.any_tool.labels import infer_labels
 from mondegreen.attacks.any_tool.rows import Given, read_rows
 from mondegreen.attacks.any_tool.run import read_release
+from mondegreen.attacks.related_rows import Beside
 from mondegreen.language.store import load_language
 
 
@@ -34,3 +35,17 @@ def test_labels_are_guessed_from_all_questions_of_a_survey():
     assert found is not None
     assert found.value is not None
     assert found.value > 0.95 > 0.7 > found.chance
+
+
+def test_signs_that_replace_a_word_are_no_word():
+    # What is left of two short masks is read as a word, and has none.
+    texts = [
+        ("The powers US, UK, and Spain", "The powers **, **, and *****"),
+        ("She has asthma in Leeds.", "She has ****** in *****."),
+    ]
+    rows = [
+        Given(number, *text, beside=Beside(number, {}))
+        for number, text in enumerate(texts, 1)
+    ]
+    found = read_release(rows, load_language(), mg.load_space())
+    assert found["reader"].value == 0

@@ -12,7 +12,8 @@ with trigrams p, the first of them mixed with the frequencies of the domain, and
 P(m | w) that is smoothed by that of the class of w. The last term is there for a
 replaced word alone: z is the printed word, and t is the best of a few on the other half
 of the texts. Neighbors that are hidden are left out. Names that stand elsewhere in the
-same release are tried too.
+same release are tried too. Words that do not fit what a mask shows, such as its length
+or a first letter, are left out: see :mod:`mondegreen.attacks.any_tool.shapes`.
 
 The reader is told which words were replaced or deleted, so its share is an upper bound
 for this language model.
@@ -25,14 +26,23 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any, Final, final
 
 import numpy as np
 
 from mondegreen.arrays import Floats, Weights
 from mondegreen.attacks.alignment import GONE
+from mondegreen.attacks.any_tool.nearest import NEAREST, NearestWords
 from mondegreen.attacks.any_tool.rows import MASKED, MOVED, REPLACED, STANDS, Row
+from mondegreen.attacks.any_tool.shapes import (
+    Fitting,
+    Shape,
+    Shown,
+    learn_shown,
+    read_shape,
+)
 from mondegreen.attacks.any_tool.survivors import Shares
 from mondegreen.attacks.attack import Attack, find_strongest, wilson
 from mondegreen.attacks.parts import draw_parts
@@ -71,7 +81,7 @@ _UNSEEN: Final = 1e-3
 _REPLACEMENT, _NOTHING = "a word", "nothing"
 
 TRIGRAMS: Final = "the words beside them, with trigrams"
-"""The name of the first way to guess; the other one is :data:`SIMILAR`."""
+"""The name of the first way to guess. Others are ``SIMILAR`` and ``NEAREST``."""
 
 
 @final
@@ -98,6 +108,7 @@ class _Domain:
     strangers: dict[int, tuple[float, int]]  # share and class of words outside of it
     by_class: Mapping[str, Floats]  # ln P(mark | class)
     by_word: Mapping[str, Mapping[int, float]]  # ln P(mark | word), where it was met
+    shown: Shown  # what masks show of their words
 
     def log_rates(self, mark: str, ids: Weights, classes: Weights) -> Floats:
         rates = self.by_class.get(mark)
@@ -141,6 +152,8 @@ class PublicReader:
         self._language, self._space, self._rows = language, space, rows
         self._index = space.index
         self._strangers: dict[str, int] = {}
+        self._names_of_strangers: dict[int, str] = {}
+        self._fitting = Fitting(space.words)
         names = _list_classes(space.words)
         self._names = sorted(set(names) | {c for row in rows for c in row.classes})
         number = {name: i for i, name in enumerate(self._names)}
@@ -199,9 +212,8 @@ class PublicReader:
             for mark, rates in by_class.items()
         }
         logs = {mark: np.log(rates) for mark, rates in by_class.items()}
-        return _Domain(
-            shares, dict(islice(strangers.items(), _STRANGERS)), logs, by_word
-        )
+        kept = dict(islice(strangers.items(), _STRANGERS))
+        return _Domain(shares, kept, logs, by_word, learn_shown(rows))
 
     def scores(self, index: int, place: int) -> tuple[Weights, Floats]:
         """Score the words that fit a place of a row: ids, and logarithms.
@@ -232,8 +244,10 @@ class PublicReader:
         forward = np.log(share)
         rates = domain.by_class.get(mark)
         ranked = forward if rates is None else forward + rates[self._class]
+        ranked, strangers = self._keep_fitting(index, place, ranked, strangers)
         count = min(CANDIDATES, size)
         found = np.argpartition(-ranked, count - 1)[:count].astype(np.int64)
+        found = found[np.isfinite(ranked[found])]
         score, kinds = forward[found], self._class[found]
         if strangers:
             found = np.append(found, np.array([*strangers], dtype=np.int64))
@@ -250,6 +264,36 @@ class PublicReader:
                 score = score + model.log_prob(capped, x, y)
         return found, score
 
+    def _keep_fitting(
+        self, index: int, place: int, ranked: Floats, strangers: dict[int, float]
+    ) -> tuple[Floats, dict[int, float]]:
+        """Keep the words that fit what a mask shows, or all if none does."""
+        shape, shown = self._read_shape(index, place)
+        if shape is None:
+            return ranked, strangers
+        fits = self._fitting.find(shape, shown)
+        others = {
+            word: share
+            for word, share in strangers.items()
+            if shown.has_fit(shape, self._names_of_strangers[word])
+        }
+        if not others and not fits.any():
+            return ranked, strangers
+        return np.where(fits, ranked, -np.inf), others
+
+    def _read_shape(self, index: int, place: int) -> tuple[Shape | None, Shown]:
+        """Read the shape of a mask; None if it shows nothing of its word."""
+        shown = self._domains[self.halves[index]].shown
+        shape = read_shape(self._rows[index], place)
+        return (shape if shown.tests(shape) else None), shown
+
+    def has_fit(self, index: int, place: int, word: int) -> bool:
+        """Tell whether a word fits what the mask at a place shows."""
+        shape, shown = self._read_shape(index, place)
+        size, names = self._language.vocab_size, self._names_of_strangers
+        name = names.get(word, "") if word >= size else self._space.words[word]
+        return shown.has_fit(shape, name)
+
     def _copies(self, row: Row) -> dict[int, int]:
         """Find the telling words in the release of a row, and their class."""
         return {
@@ -261,10 +305,9 @@ class PublicReader:
     def get_id(self, word: str) -> int:
         """Number a word; one outside the vocabulary has a number of its own."""
         own = self._index.get(word)
-        if own is None:
-            own = self._strangers.setdefault(
-                word, self._language.vocab_size + 1 + len(self._strangers)
-            )
+        if own is None and (own := self._strangers.get(word)) is None:
+            own = self._language.vocab_size + 1 + len(self._strangers)
+            self._strangers[word], self._names_of_strangers[own] = own, word
         return own
 
     def _visible(self, row: Row, place: int) -> list[int]:
@@ -341,8 +384,9 @@ class PublicReader:
 
         Known are the texts of the other half with their releases, and ``known``.
         """
-        known, _ = self._find_known(self.halves[index])
-        return known.copy(self._signs(self._rows[index]), places, level)
+        half = self.halves[index]
+        known, _ = self._find_known(half)
+        return known.copy(self._signs(self._rows[index], half), places, level)
 
     def learn_level(self, half: int, rights: Mapping[int, Mapping[int, bool]]) -> Level:
         """Learn how similar a place of a half has to be, by the rows of the other one.
@@ -360,7 +404,7 @@ class PublicReader:
         """Find the texts that an attacker on a half knows, and the rows among them."""
         if half not in self._similar:
             rows = [i for i, each in enumerate(self.halves) if each != half]
-            signs = [self._signs(self._rows[i]) for i in rows]
+            signs = [self._signs(self._rows[i], half) for i in rows]
             words = [self._ids(self._rows[i].words) for i in rows]
             for own, seen in self._iterate_known(half):
                 words.append(own)
@@ -391,6 +435,28 @@ class PublicReader:
                 strict=True,
             )
 
+    def find_nearest(self, half: int) -> NearestWords | None:
+        """Count hidden words of the other half; None if masks show nothing of theirs.
+
+        A mask that shows nothing leaves too many words to choose from in this way.
+        """
+        if not self._domains[half].shown.tells:
+            return None
+        found = NearestWords(_OF_WORDS)
+        for i, row in enumerate(self._rows):
+            if self.halves[i] != half:
+                found.add(self._signs(row, half), self._ids(row.words))
+        return found
+
+    def guess_nearest(
+        self, nearest: NearestWords, index: int, places: Iterable[int]
+    ) -> dict[int, int]:
+        """Guess the words of the masks of a row that show some of their word."""
+        signs = self._signs(self._rows[index], self.halves[index])
+        told = [each for each in places if self._read_shape(index, each)[0] is not None]
+        guesses = ((place, nearest.guess(signs, place)) for place in told)
+        return {place: word for place, word in guesses if word is not None}
+
     def find_related(
         self, half: int, rights: Mapping[int, Mapping[int, bool]]
     ) -> RelatedRows | None:
@@ -406,7 +472,7 @@ class PublicReader:
             if row.beside is None:
                 return None
             beside.append(row.beside)
-            signs.append(self.list_marks(row))
+            signs.append(self.list_marks(row, half))
             words.append(self._ids(row.words))
             places.append(list_hidden(row))
         if self._known_beside:
@@ -419,14 +485,15 @@ class PublicReader:
         found.learn({at: rights[i] for at, i in enumerate(rows) if i in rights})
         return found
 
-    def list_marks(self, row: Row) -> Weights:
+    def list_marks(self, row: Row, half: int) -> Weights:
         """Number what is seen at each word of a row: the word, a mark or a class.
 
         A replaced word shows the class of the word that is printed.
         """
-        found = self._signs(row)
+        found = self._signs(row, half)
+        no_letters = self._marks.get(_REPLACEMENT, -1)
         for i, fate in enumerate(row.fate):
-            if fate == REPLACED:
+            if fate == REPLACED and found[i] == no_letters:
                 name = self._printed_classes[row.released.keys[row.target[i]]]
                 found[i] = self._number_mark(_REPLACEMENT, name)
         return found
@@ -448,17 +515,24 @@ class PublicReader:
     def _ids(self, words: Sequence[str]) -> Weights:
         return np.array([*map(self.get_id, words)], dtype=np.int64)
 
-    def _signs(self, row: Row) -> Weights:
-        """Number what is seen at each word of a row: the word, or a mark."""
+    def _signs(self, row: Row, half: int) -> Weights:
+        """Number what an attacker on a half sees at each word: the word, or a mark."""
         return np.array(
             [
                 self.get_id(word) + _OF_WORDS
                 if fate == STANDS
-                else self._marks.setdefault(find_mark(row, i), len(self._marks))
+                else self._number_seen(row, i, half)
                 for i, (word, fate) in enumerate(zip(row.words, row.fate, strict=True))
             ],
             dtype=np.int64,
         )
+
+    def _number_seen(self, row: Row, place: int, half: int) -> int:
+        """Number a mark, with its shape if that shows something of the word."""
+        mark, shape = find_mark(row, place), read_shape(row, place)
+        if shape is not None and self._domains[half].shown.tests(shape):
+            return self._number_mark(mark, shape.text)
+        return self._marks.setdefault(mark, len(self._marks))
 
     def _expect_signs(self, ids: Weights, classes: Any, half: int) -> Weights:
         """Number what would be seen at each word of a text without a release."""
@@ -518,10 +592,11 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     """Measure which units a reader has: those that stand, and those that it guesses.
 
     A unit is recovered where each of its words stands in the release or is the first
-    guess: of the language model, of the most similar known text, or of rows that have
-    something in common. ``value`` is that of the best way; ``by`` holds all of them,
-    and ``column`` what related rows have in common most often. At most 3,000 hidden
-    words are guessed, of the first rows.
+    guess: of the language model, of the most similar known text, of the nearest visible
+    words if masks show something, or of rows that have something in common. ``value``
+    is that of the best way; ``by`` holds all of them, and ``column`` what related rows
+    have in common most often. At most 3,000 hidden words are guessed, of the first
+    rows.
     """
     guesses, used = _guess_all(rows, reader)
     halves = reader.halves
@@ -536,6 +611,8 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     }
     read = {key: rank == 1 for key, rank in ranks.items()}
     guessed = {TRIGRAMS: read, SIMILAR: _copy_words(rows, reader, read)}
+    if (nearest := _guess_by_nearest(rows, reader, read)) is not None:
+        guessed[NEAREST] = nearest
     column = None
     if (related := _copy_from_related_rows(rows, reader, read)) is not None:
         guessed[RELATED], column = related
@@ -619,10 +696,28 @@ def _copy_words(
     for index, some in rights.items():
         copied = reader.copy(index, [*some], levels[reader.halves[index]])
         for i in np.flatnonzero(copied.words >= 0).tolist():
-            place = [*some][i]
-            truth = reader.get_id(rows[index].words[place])
-            found[index, place] = int(copied.words[i]) == truth
+            place, word = [*some][i], int(copied.words[i])
+            if reader.has_fit(index, place, word):
+                truth = reader.get_id(rows[index].words[place])
+                found[index, place] = word == truth
     return found
+
+
+def _guess_by_nearest(
+    rows: Sequence[Row], reader: PublicReader, read: Mapping[tuple[int, int], bool]
+) -> dict[tuple[int, int], bool] | None:
+    """Tell where a guess by the nearest visible words is right; None without one."""
+    nearest = [reader.find_nearest(half) for half in (0, 1)]
+    found, is_made = dict(read), False
+    for index, group in groupby(read, key=itemgetter(0)):
+        known = nearest[reader.halves[index]]
+        if known is None:
+            continue
+        places = [place for _, place in group]
+        for place, word in reader.guess_nearest(known, index, places).items():
+            found[index, place] = word == reader.get_id(rows[index].words[place])
+            is_made = True
+    return found if is_made else None
 
 
 def _copy_from_related_rows(
@@ -641,8 +736,10 @@ def _copy_from_related_rows(
             beside = rows[index].beside
             if reader.halves[index] != half or beside is None:
                 continue
-            signs = reader.list_marks(rows[index])
+            signs = reader.list_marks(rows[index], half)
             for place, copied in related.copy(beside, signs, [*some]).items():
+                if not reader.has_fit(index, place, copied.word):
+                    continue
                 truth = reader.get_id(rows[index].words[place])
                 found[index, place] = copied.word == truth
                 columns[copied.column] += found[index, place] and not some[place]
@@ -710,11 +807,16 @@ def compute_chance(rows: Sequence[Row]) -> float | None:
 
 @functools.lru_cache(maxsize=1)  # of many releases the vocabulary is the same
 def _list_classes(words: tuple[str, ...]) -> list[str]:
-    """Name the class of each word of a vocabulary, or of the first part of it."""
+    """Name the class of each word of a vocabulary, or of the first part of it.
+
+    Signs, such as what is left of a row of masks, have no word: they are ordinary.
+    """
     batch = tokenize(words)
-    starts = np.cumsum([0, *batch.counts()])[:-1]
-    classes = word_classes(batch)
-    return [str(classes[i]) for i in np.minimum(starts, len(classes) - 1).tolist()]
+    counts = np.asarray(batch.counts())
+    starts = (np.cumsum(counts) - counts)[counts > 0]
+    found = np.full(len(words), "ordinary", dtype=object)
+    found[counts > 0] = word_classes(batch)[starts]
+    return [*map(str, found)]
 
 
 def _unit_vectors(space: Space) -> Any:

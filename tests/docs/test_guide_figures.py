@@ -52,8 +52,8 @@ def test_a_data_protection_officer_reads_the_defaults_of_groups_and_prompts():
         least = load_policy(name).alphabet.hides_among
         assert f"Word groups have {least} words or more." in page
     assert SHAPES[PLACES["1 digits"]].size == 10
-    assert "A digit hides among 10, a weekday 7." in page
-    assert ", weekday 7," in read("start")  # which is printed by the command
+    assert "A digit hides among 10, *Mon* among 5." in page
+    assert ", Mon 5," in read("start")  # which is printed by the command
     (kept,) = (p for p in proxy.params if p.name == "conversation_ttl")
     assert kept.default == 3600
     assert "until an hour after the last request (`--conversation-ttl`)" in page

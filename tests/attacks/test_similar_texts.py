@@ -4,24 +4,19 @@ import random
 
 import numpy as np
 import pytest
+from tests.attacks.halves import attack_half
 
 import mondegreen as mg
 from mondegreen.attacks.any_tool.rows import Given
 from mondegreen.attacks.any_tool.run import read_release
-from mondegreen.attacks.parts import draw_parts
 from mondegreen.attacks.policies import strongest_reader
 from mondegreen.attacks.sensitive import (
     SIMILAR,
-    InDomainReader,
-    guess_hidden_words,
-    sensitive_words,
 )
 from mondegreen.attacks.similar_texts import Level, SimilarTexts
 from mondegreen.calibration.policies import PolicyPlan, PolicySample
 from mondegreen.language.store import load_language
-from mondegreen.policy.policy import load_policy
 from mondegreen.settings import Settings
-from mondegreen.text.tokenizer import tokenize
 
 NAMES = "Anna Maria Julia Laura Sarah Helen Thomas Peter Robert David".split()
 ILLS = "diabetes asthma pneumonia cancer epilepsy migraine arthritis".split()
@@ -93,26 +88,12 @@ def quote_paragraphs(count, copies, longest, *, dropped=0.0, inserted=0.0):
     return found
 
 
-def attack(texts):
-    """Read half of the texts, with the other half as the corpus."""
-    halves = draw_parts(len(texts))
-    own, known = (
-        [text for text, part in zip(texts, halves, strict=True) if part == half]
-        for half in (0, 1)
-    )
-    policy, rng = load_policy("sensitive"), np.random.default_rng(4)
-    state = mg.mechanism("urr", epsilon=14.0).prepare(policy.alphabet)
-    reader, batch = InDomainReader(policy, known, state.response), tokenize(own)
-    released = state.sample(reader.lookup.codes(batch), rng)
-    return sensitive_words(batch, guess_hidden_words(reader, batch, released))
-
-
 def get_ways(found):
     return {way["by"]: way["value"] for way in found.details["by"]}
 
 
 def test_words_of_repeated_texts_are_copied_from_another_one():
-    found = attack(make_texts(60, 6))
+    found = attack_half(make_texts(60, 6))
     ways = get_ways(found)
     assert ways[SIMILAR] > 0.9
     assert ways["whole sentences"] < 0.5
@@ -120,7 +101,7 @@ def test_words_of_repeated_texts_are_copied_from_another_one():
 
 
 def test_the_classes_of_the_reader_are_those_of_the_strongest_way():
-    found = attack(make_texts(60, 6))
+    found = attack_half(make_texts(60, 6))
     read = strongest_reader(found)
     assert found.details["by_class"]["health"]["value"] < 0.5
     for name in ("first_name", "health"):
@@ -133,7 +114,7 @@ def test_the_classes_of_the_reader_are_those_of_the_strongest_way():
 
 
 def test_texts_that_are_not_repeated_are_read_as_before():
-    ways = get_ways(attack(make_texts(300, 1)))
+    ways = get_ways(attack_half(make_texts(300, 1)))
     assert ways[SIMILAR] == pytest.approx(ways["whole sentences"], abs=0.03)
 
 
@@ -146,13 +127,13 @@ def test_texts_that_are_not_repeated_are_read_as_before():
     ],
 )
 def test_quoted_paragraphs_are_found_among_other_words(longest, edits, least):
-    ways = get_ways(attack(quote_paragraphs(80, 4, longest, **edits)))
+    ways = get_ways(attack_half(quote_paragraphs(80, 4, longest, **edits)))
     assert ways[SIMILAR] > least
     assert ways["whole sentences"] < 0.35
 
 
 def test_paragraphs_that_are_quoted_once_are_read_as_before():
-    ways = get_ways(attack(quote_paragraphs(240, 1, 40)))
+    ways = get_ways(attack_half(quote_paragraphs(240, 1, 40)))
     assert ways[SIMILAR] == pytest.approx(ways["whole sentences"], abs=0.04)
 
 

@@ -4,21 +4,15 @@ import random
 
 import numpy as np
 import pytest
+from tests.attacks.halves import attack_half
 
-import mondegreen as mg
 from mondegreen.attacks import whole_texts
-from mondegreen.attacks.parts import draw_parts
 from mondegreen.attacks.policies import strongest_reader
 from mondegreen.attacks.sensitive import (
     BEST,
     WHOLE,
-    InDomainReader,
-    guess_hidden_words,
-    sensitive_words,
 )
 from mondegreen.attacks.whole_texts import Texts, WholeTexts
-from mondegreen.policy.policy import load_policy
-from mondegreen.text.tokenizer import tokenize
 
 ILLS = "diabetes asthma migraine arthritis pneumonia epilepsy anemia".split()
 NAMES = "Anna Maria Julia Laura Sarah Helen Thomas Peter Robert David".split()
@@ -69,21 +63,6 @@ def write_repeats(count):
     ]
 
 
-def attack(texts):
-    """Read half of the texts, with the other half as the corpus."""
-    halves = draw_parts(len(texts))
-    own, known = (
-        [text for text, part in zip(texts, halves, strict=True) if part == half]
-        for half in (0, 1)
-    )
-    policy, rng = load_policy("sensitive"), np.random.default_rng(4)
-    state = mg.mechanism("urr", epsilon=14.0).prepare(policy.alphabet)
-    reader, batch = InDomainReader(policy, known, state.response), tokenize(own)
-    released = state.sample(reader.lookup.codes(batch), rng)
-    guesses = guess_hidden_words(reader, batch, released, with_neighbors=True)
-    return sensitive_words(batch, guesses)
-
-
 def get_ways(found, name="health"):
     return {
         way["by"]: way["by_class"][name]["value"]
@@ -94,7 +73,7 @@ def get_ways(found, name="health"):
 
 @pytest.mark.slow("an attack")
 def test_far_away_words_tell_an_illness():
-    found = attack(write_notes(600))
+    found = attack_half(write_notes(600), with_neighbors=True)
     ways = get_ways(found)
     assert ways.pop(WHOLE) > 0.6
     assert max(ways.values()) < 0.45
@@ -103,19 +82,19 @@ def test_far_away_words_tell_an_illness():
 
 @pytest.mark.slow("an attack")
 def test_a_word_that_is_repeated_is_read_from_all_its_places():
-    ways = get_ways(attack(write_repeats(500)))
+    ways = get_ways(attack_half(write_repeats(500), with_neighbors=True))
     assert ways.pop(WHOLE) > max(ways.values()) + 0.1
 
 
 @pytest.mark.slow("an attack")
 def test_words_that_tell_nothing_leave_the_guess_from_the_group():
-    ways = get_ways(attack(write_notes(600, share=0.0)))
+    ways = get_ways(attack_half(write_notes(600, share=0.0), with_neighbors=True))
     assert ways[WHOLE] == pytest.approx(ways["the group alone"], abs=0.04)
 
 
 @pytest.mark.slow("an attack")
 def test_names_that_nothing_tells_do_not_hide_what_tells_an_illness():
-    found = attack(write_notes(600, names=12))
+    found = attack_half(write_notes(600, names=12), with_neighbors=True)
     assert get_ways(found)[WHOLE] > 0.6
     names = get_ways(found, "first_name")
     assert names[WHOLE] == pytest.approx(names["the group alone"], abs=0.04)

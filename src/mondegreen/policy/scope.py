@@ -419,9 +419,10 @@ class Surrogates:
         holds letters and a NUL. Words marked by ``apart`` are hidden as
         :meth:`hide_apart` does, at that ``place``.
         """
-        codes: Weights = self._policy.first[symbols].astype(np.int64)
         if any(apart):
             codes = self.hide_apart(batch, symbols, place, only=apart)
+        else:
+            codes = self._policy.first[symbols].astype(np.int64)
         words = batch.words()
         for i, (symbol, folded) in _sensitive(self._policy, batch, symbols):
             if apart and apart[i]:

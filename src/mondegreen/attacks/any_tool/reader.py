@@ -268,7 +268,8 @@ class PublicReader:
         self, index: int, place: int, ranked: Floats, strangers: dict[int, float]
     ) -> tuple[Floats, dict[int, float]]:
         """Keep the words that fit what a mask shows, or all if none does."""
-        shape, shown = self._read_shape(index, place)
+        half = self.halves[index]
+        shape, shown = self._read_shape(self._rows[index], place, half)
         if shape is None:
             return ranked, strangers
         fits = self._fitting.find(shape, shown)
@@ -281,15 +282,17 @@ class PublicReader:
             return ranked, strangers
         return np.where(fits, ranked, -np.inf), others
 
-    def _read_shape(self, index: int, place: int) -> tuple[Shape | None, Shown]:
-        """Read the shape of a mask; None if it shows nothing of its word."""
-        shown = self._domains[self.halves[index]].shown
-        shape = read_shape(self._rows[index], place)
+    def _read_shape(
+        self, row: Row, place: int, half: int
+    ) -> tuple[Shape | None, Shown]:
+        """Read the shape of a mask; None if it shows a half nothing of its word."""
+        shown = self._domains[half].shown
+        shape = read_shape(row, place) if shown.tells else None
         return (shape if shown.tests(shape) else None), shown
 
     def has_fit(self, index: int, place: int, word: int) -> bool:
         """Tell whether a word fits what the mask at a place shows."""
-        shape, shown = self._read_shape(index, place)
+        shape, shown = self._read_shape(self._rows[index], place, self.halves[index])
         size, names = self._language.vocab_size, self._names_of_strangers
         name = names.get(word, "") if word >= size else self._space.words[word]
         return shown.has_fit(shape, name)
@@ -452,8 +455,9 @@ class PublicReader:
         self, nearest: NearestWords, index: int, places: Iterable[int]
     ) -> dict[int, int]:
         """Guess the words of the masks of a row that show some of their word."""
-        signs = self._signs(self._rows[index], self.halves[index])
-        told = [each for each in places if self._read_shape(index, each)[0] is not None]
+        row, half = self._rows[index], self.halves[index]
+        signs = self._signs(row, half)
+        told = [p for p in places if self._read_shape(row, p, half)[0] is not None]
         guesses = ((place, nearest.guess(signs, place)) for place in told)
         return {place: word for place, word in guesses if word is not None}
 
@@ -529,8 +533,8 @@ class PublicReader:
 
     def _number_seen(self, row: Row, place: int, half: int) -> int:
         """Number a mark, with its shape if that shows something of the word."""
-        mark, shape = find_mark(row, place), read_shape(row, place)
-        if shape is not None and self._domains[half].shown.tests(shape):
+        mark, (shape, _) = find_mark(row, place), self._read_shape(row, place, half)
+        if shape is not None:
             return self._number_mark(mark, shape.text)
         return self._marks.setdefault(mark, len(self._marks))
 
